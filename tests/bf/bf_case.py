@@ -131,10 +131,15 @@ class BfCase(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (2, b""), done)
         return done.stderr
 
+    def assert_warning(self, stderr, says=()):
+        """A command that does what it was asked to do."""
+        self.assertTrue(stderr.startswith(b"bf: warning: "), stderr)
+        self.assert_complaint(stderr.replace(b"warning: ", b"", 1), says)
+
     def assert_complaint(self, stderr, says=()):
         self.assertTrue(stderr.startswith(b"bf: "), stderr)
         self.assertEqual((stderr.count(b"\n"), stderr[-1:]), (1, b"\n"), stderr)
-        self.assertFalse(stderr.startswith(b"bf: bf: "), stderr)
+        self.assertFalse(stderr.startswith((b"bf: bf: ", b"bf: warning: ")), stderr)
         for words in [says] if isinstance(says, str) else says:
             self.assertIn(words.encode(), stderr)
 

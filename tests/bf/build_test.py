@@ -241,7 +241,7 @@ class Build(BfCase):
         for where, lines in [("keys", b""), ("-", b"a\r\nb\r\n")]:
             done = self.run_bf("build", "f", "--force", "--from", where, "-q", input=lines)
             self.assertEqual(done.returncode, 0)
-            self.assert_complaint(done.stderr, says="CR LF")
+            self.assert_warning(done.stderr, says="CR LF")
 
     def test_a_list_without_keys_is_an_error_and_leaves_nothing(self):
         self.refused("build", "f", "--from", "-", says=["standard input: ", "no keys", "bf create"])
@@ -255,7 +255,7 @@ class Build(BfCase):
     def test_more_keys_than_room_is_warned_about_once(self):
         done = self.run_bf("build", "f", "--from", "-", "--capacity", "100", input=LINES)
         self.assertEqual((done.returncode, done.stdout[:27]), (0, b"f: built from 30,000 keys ("))
-        self.assert_complaint(done.stderr, says=["f: holds more than the ", " with which it keeps its promised"])
+        self.assert_warning(done.stderr, says=["f: holds more than the ", " with which it keeps its promised"])
 
     def test_keys_that_a_whole_line_has_room_for_are_no_warning(self):
         # Three keys get a line of 512 bits, which keeps the rate of 1 % with many more.
@@ -263,7 +263,7 @@ class Build(BfCase):
         self.good("add", "f", "-q", *map(str, range(40)))
         done = self.run_bf("add", "f", "-q", *map(str, range(40, 80)))
         self.assertEqual(done.returncode, 0)
-        self.assert_complaint(done.stderr, says="f: holds more than the 51 keys with which it keeps its promised")
+        self.assert_warning(done.stderr, says="f: holds more than the 51 keys with which it keeps its promised")
 
     def test_a_new_key_that_was_a_false_positive_is_not_counted_as_new_and_help_says_so(self):
         self.good("create", "f", "-q", "--capacity", "100", "--seed", "1")
@@ -282,18 +282,18 @@ class Build(BfCase):
         done = self.run_bf("build", "built", "--from", "-", "--capacity", "3", "--seed", "1", "--force", input=b"a\nb\nc\nd\n")
         self.assertEqual((done.returncode, done.stdout.startswith(b"built: built from 4 keys")), (0, True))
         replaced, said = done.stderr.splitlines(True)
-        self.assert_complaint(replaced, says="built: replaced a filter of about 3 keys. ")
-        self.assert_complaint(said, says="built: has 4 keys, and was made for 3. It keeps its promised")
+        self.assert_warning(replaced, says="built: replaced a filter of about 3 keys. ")
+        self.assert_warning(said, says="built: has 4 keys, and was made for 3. It keeps its promised")
         self.good("create", "f", "-q", "--capacity", "3", "--seed", "1")
         self.good("add", "f", "a", "b", "c")
         for _ in ("a new key", "a key that is there"):
             done = self.run_bf("add", "f", "d")
             self.assertEqual((done.returncode, done.stdout.startswith(b"f: 1 key added (")), (0, True))
-            self.assert_complaint(done.stderr, says="f: has 4 keys, and was made for 3. It keeps its promised false-positive rate of 0.01 up to 51 keys. "
+            self.assert_warning(done.stderr, says="f: has 4 keys, and was made for 3. It keeps its promised false-positive rate of 0.01 up to 51 keys. "
                                                     "Make a larger one before that, of all keys (bf build --force).")
         self.good("add", "f", "e", "-q")
         done = self.run_bf("add", "f", *map(str, range(80)))
-        self.assert_complaint(done.stderr, says="f: holds more than the 51 keys")  # and no second line
+        self.assert_warning(done.stderr, says="f: holds more than the 51 keys")  # and no second line
 
     def test_a_list_that_changes_at_any_step_breaks_nothing(self):
         size = len(LINES) * 3
@@ -455,8 +455,8 @@ class Add(BfCase):
         self.good("add", "small", *"0123456789")
         done = self.run_bf("add", "small", "-q", input=LINES)
         self.assertEqual((done.returncode, done.stdout), (0, b""))
-        self.assert_complaint(done.stderr, says=["small: ", "than the 51 keys", "0.01", "bf build"])
-        self.assert_complaint(self.run_bf("add", "small", "-q", "x").stderr, says="small: ")
+        self.assert_warning(done.stderr, says=["small: ", "than the 51 keys", "0.01", "bf build"])
+        self.assert_warning(self.run_bf("add", "small", "-q", "x").stderr, says="small: ")
 
     def test_too_many_keys_of_several_are_warned_about_too(self):
         self.good("create", "small", "--capacity", "10", "-q")
@@ -467,7 +467,7 @@ class Add(BfCase):
         self.good("add", "small", "-q", *map(str, range(45)))
         stdout, stderr = adder.communicate(b"".join(b"more %d\n" % number for number in range(20)), timeout=PATIENCE)
         self.assertEqual((adder.returncode, stdout), (0, b""))
-        self.assert_complaint(stderr, says=["small: ", "than the 51 keys"])
+        self.assert_warning(stderr, says=["small: ", "than the 51 keys"])
 
 
 if __name__ == "__main__":

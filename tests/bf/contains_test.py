@@ -179,11 +179,11 @@ class Keys(BfCase):
     def test_lines_that_end_in_cr_lf_are_told_of_once(self):
         done = self.run_bf("add", "f", "-q", input=b"a\r\nb\r\nc\r\n" * 5000)
         self.assertEqual((done.returncode, done.stdout), (0, b""))
-        self.assert_complaint(done.stderr, says=["standard input: ", "CR LF"])
+        self.assert_warning(done.stderr, says=["standard input: ", "CR LF"])
         self.write("keys", b"a\r\nq\r\n")
         done = self.run_bf("contains", "f", "--from", "keys")
         self.assertEqual((done.returncode, done.stdout), (0, b"maybe\ta\nabsent\tq\n"))
-        self.assert_complaint(done.stderr, says=["keys: ", "CR LF"])
+        self.assert_warning(done.stderr, says=["keys: ", "CR LF"])
 
     def test_nothing_is_told_of_a_cr_that_is_meant(self):
         for data in [b"a\nb\r\n", b"a\rb\n", b"a\r", b"\n\r\n"]:
@@ -286,7 +286,7 @@ class Doubt(BfCase):
         for command in (["add", "f"], ["contains", "f"], ["contains", "f", "-q"], ["count", "f"], ["dedup", "f"]):
             done = self.run_bf(*command, "keys.txt", "keys.txt")
             self.assertEqual(done.returncode, 0, done)
-            self.assert_complaint(done.stderr, says=said)
+            self.assert_warning(done.stderr, says=said)
         self.good("add", "f", "-q", "keys.txt")
         self.good("add", "f", "no-such-file", ".")
 

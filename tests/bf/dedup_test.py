@@ -88,9 +88,9 @@ class Dedup(BfCase):
                     self.assertEqual(done.returncode, 0)
                     if not how:
                         self.assertLess(len(done.stdout.splitlines()), 900)
-                    self.assert_complaint(done.stderr, says=["f: ", "its false-positive rate is about" if "--window" in making else "holds more than the ",
+                    self.assert_warning(done.stderr, says=["f: ", "its false-positive rate is about" if "--window" in making else "holds more than the ",
                                                              "More and more new lines are taken for lines that were seen, and are not printed. "])
-                    self.assert_complaint(self.run_bf("dedup", "f", *how, "x").stderr, says="More and more new lines")
+                    self.assert_warning(self.run_bf("dedup", "f", *how, "x").stderr, says="More and more new lines")
                     if "--window" in making:
                         for _ in range(EPOCHS):
                             self.good("turn", "f", "--now", "-q")
@@ -104,7 +104,7 @@ class Dedup(BfCase):
             self.good("turn", "f", "--now", "-q")
         self.assertIn('"overfull": false', self.good("inspect", "--json", "f").decode())
         done = self.run_bf("add", "f", *map(str, range(1000)))
-        self.assert_complaint(done.stderr, says="its false-positive rate is about ")
+        self.assert_warning(done.stderr, says="its false-positive rate is about ")
         self.assertIn('"overfull": true', self.run_bf("inspect", "--json", "f").stdout.decode())
 
     def test_lines_that_a_failed_output_loses_are_counted(self):

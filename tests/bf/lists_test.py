@@ -151,7 +151,7 @@ class Lists(BfCase):
         """Checks that bf ended well, and said nothing except that it left out CRs or a byte order mark."""
         self.assertEqual(done.returncode, 0, done)
         if done.stderr:
-            self.assert_complaint(done.stderr)
+            self.assert_warning(done.stderr)
             self.assertRegex(done.stderr, rb"CR LF\. The CRs are|CR LF\. The mark and the CRs are|byte order mark, which is no part")
 
     def check_refusal(self, done, name):
@@ -350,10 +350,10 @@ class Lists(BfCase):
         self.write("list", MARK + b"zed\nalice\n")
         done = self.run_bf("add", "f", "--from", "list")
         self.assertEqual((done.returncode, done.stdout), (0, b"f: 2 keys added (2 of them certainly new)\n"))
-        self.assert_complaint(done.stderr, says="list: begins with a byte order mark, which is no part of the first key.")
+        self.assert_warning(done.stderr, says="list: begins with a byte order mark, which is no part of the first key.")
         done = self.run_bf("contains", "f", input=MARK + b"zed\n")
         self.assertEqual((done.returncode, done.stdout), (0, b"maybe\tzed\n"))
-        self.assert_complaint(done.stderr, says="standard input: begins with a byte order mark")
+        self.assert_warning(done.stderr, says="standard input: begins with a byte order mark")
         self.assertEqual(self.good("contains", "f", "--binary", input=MARK + b"zed\n", code=1), b"absent\t" + MARK + b"zed\n")
         self.assertIn("byte order mark", " ".join(self.good("help", "keys").decode().split()))
 

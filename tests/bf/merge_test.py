@@ -73,7 +73,7 @@ class Merge(BfCase):
         self.make("two", [b"other %d" % i for i in range(50)], "--like", "one")
         done = self.run_bf("merge", "all", "one", "two")
         self.assertEqual(done.returncode, 0)
-        self.assert_complaint(done.stderr, "more than the 51 with which it keeps its promise")
+        self.assert_warning(done.stderr, "more than the 51 with which it keeps its promise")
 
     def test_what_does_not_fit_is_named_and_nothing_is_made(self):
         self.make("one", KEYS)
@@ -191,7 +191,7 @@ class Copy(BfCase):
     def replaced_with_a_word(self, what, *command):
         done = self.run_bf(*command)
         self.assertEqual(done.returncode, 0, done)
-        self.assert_complaint(done.stderr, f": replaced {what}, so its keys were not compared with those of the new file.")
+        self.assert_warning(done.stderr, f": replaced {what}, so its keys were not compared with those of the new file.")
 
     def test_an_older_state_answers_maybe_until_it_has_what_came_later(self):
         self.good("create", "f", "-q", *SURE)

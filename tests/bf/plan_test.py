@@ -47,6 +47,9 @@ class Plan(BfCase):
             return self.good("plan", *args).decode().splitlines()[0]
         self.assertEqual(first("-n", "100M", "-p", "1%"), "100,000,000 keys at 1 %: 120.2 MiB, blocked")
         self.assertEqual(first("-n", "100M", "-p", "1e-6", "--layout", "classic"), "100,000,000 keys at a rate of 1e-06: 344.8 MiB, classic")
+        self.refused("plan", "-n", "100M", "-p", "1e-15", says="keeps a false-positive rate of 1e-15 at 100,000,000 keys. Ask")
+        self.refused("plan", "-n", "10M", "--max-bytes", "20000", says="bf: 20,000 bytes (--max-bytes) are too few")
+        self.refused("plan", "-n", "10000000000000000000", says="is too large: at most 9,223,372,036,854,775,807")
         self.assertEqual(first("-n", "2M", "-p", "2.5%", "--layout", "counting"), "2,000,000 keys at 2.5 %: 9.9 MiB, counting")
         self.assertRegex(first("-n", "1"), r"^1 key at a rate of [0-9.e-]+: 20\.0 KiB, blocked$")
         rows = self.rows("-m", "8MiB")
@@ -247,6 +250,18 @@ class Plan(BfCase):
             colours = [one.get("stroke") for one in picture.iter() if one.tag.endswith("polyline")]
             self.assertEqual(dashed, colours if "--max-bytes" in given else ["#555"])
 
+    def test_a_picture_has_a_dark_form_with_a_colour_for_each_thing_that_is_drawn(self):
+        for given in (["-n", "10M"], ["--max-bytes", "64MiB", "-p", "0.001"], ["-n", "10M", "--window", "24h"]):
+            picture = xml.etree.ElementTree.fromstring(self.good("plan", *given, "--svg", "-"))
+            self.assertEqual([picture.get("font-size"), picture.get("viewBox").split()[2]], ["14", "820.0"])
+            style, = (one.text for one in picture if one.tag.endswith("}style"))
+            self.assertRegex(style, r"^@media \(prefers-color-scheme: dark\) \{ .* text \{ fill: #\w+; \} .*\}$")
+            for one in picture.iter():
+                name = one.tag.rpartition("}")[2]
+                if name in ("rect", "line", "polyline"):
+                    self.assertRegex(style, rf"\.{one.get('class')} \{{ {'fill' if name == 'rect' else 'stroke'}: #\w+; \}}")
+                self.assertFalse(name == "text" and one.get("fill"))
+
     def test_a_picture_has_a_title_and_a_description_and_names_its_axes(self):
         text = self.good("plan", "-n", "1", "--svg", "rates.svg").decode()
         self.assertTrue(text.endswith("\nrates.svg: has the picture of these rates\n"), text)
@@ -383,7 +398,7 @@ class Plan(BfCase):
     def test_where_no_layout_can_the_nearest_says_why_and_what_all_say_is_said_once(self):
         self.refused("plan", "-n", "1", "-p", "1e-300", says=["classic comes nearest: no filter of at most 2^48 bits"])
         refused = self.run_bf("plan", "-n", "1M", "-p", "1%", "--bits", "8M")  # once three sentences for each layout
-        self.assert_complaint(refused.stderr, says=["classic comes nearest: 1000000 keys in 8000000 bits", "0.02158 at best. For 0.01 give 9592957 bits"])
+        self.assert_complaint(refused.stderr, says=["classic comes nearest: 1,000,000 keys in 8,000,000 bits", "0.02158 at best. For 0.01 give 9,592,957 bits"])
         self.assertLess(len(refused.stderr), 200)
         self.good("plan", "-n", "1M", "-p", "1%", "--bits", "9592957", "--layout", "classic")
         done = self.run_bf("plan", "--max-bytes", "100", "-p", "1%")

@@ -78,7 +78,7 @@ class Recover(BfCase):
     # A producer that fails in a pipe gives an empty list, and so does a list that is not there yet. An empty list once ended
     # the recovery, and every key after the marks was answered "absent" from then on.
     def test_a_list_that_is_shorter_than_what_the_file_counted_is_taken_with_a_warning_if_no_mark_tells(self):
-        words = b"bf: f: has no mark. It counted 2 keys, and 1 key was given."
+        words = b"bf: warning: f: has no mark. It counted 2 keys, and 1 key was given."
         for owners, args, warned in (((), ["c"], True), ((), ["a", "b"], False), ((), ["c", "-q"], False), ((7,), ["--no-keys"], False),
                                      ((7,), ["c"], False)):
             with self.subTest(owners=owners, args=args):
@@ -195,7 +195,7 @@ class Recover(BfCase):
         self.unclean(7, 8)
         done = self.run_bf("recover", "f", "--owner", "7", "--owner", "9", "c")
         self.assertEqual(done.returncode, 0)
-        self.assert_complaint(done.stderr, says="f: has no mark of the owner 9, only of the owners 7, 8.")
+        self.assert_warning(done.stderr, says="f: has no mark of the owner 9, only of the owners 7, 8.")
         self.assertIn(b"of the owner 8 are added, too", done.stdout)
         self.assertIn(b"recovered", self.good("recover", "f", "--owner", "8", "d"))
 

@@ -61,7 +61,7 @@ class Replace(BfCase):
             self.good("create", "f", "-q", "--force", *SURE)
             self.good("add", "f", "-q", "old")
             reader = Follower(self, self.path("f"))
-            self.assert_complaint(self.run_bf("build", "f", "--force", "--from", "keys", *options).stderr,
+            self.assert_warning(self.run_bf("build", "f", "--force", "--from", "keys", *options).stderr,
                                   says="Readers that follow the path answer maybe until they open it again: another hash or seed.")
             self.assertNotEqual(header(self.path("f"))["seed"], 7)
             self.wait_until(lambda: reader.health() == SUPERSEDED)
@@ -87,10 +87,10 @@ class Replace(BfCase):
         self.good("contains", "low", "ALICE")
         said = "low: replaced a filter of about 1 key. Its keys were not compared with those of the new file. Its keys had the form lower, and the new ones have the form %s: "
         for options, form in ((["--key-form", "text"], "text"), (["--note", "key-form: upper"], "upper")):
-            self.assert_complaint(self.run_bf(*build, "--force", *options).stderr, says=said % form)
+            self.assert_warning(self.run_bf(*build, "--force", *options).stderr, says=said % form)
             self.good(*build, "-q", "--force", "--key-form", "lower")
         self.good("create", "low", "-q", "--force", *self.size)
-        self.assert_complaint(self.run_bf("create", "low", "--force", *self.size, "--key-form", "text").stderr,
+        self.assert_warning(self.run_bf("create", "low", "--force", *self.size, "--key-form", "text").stderr,
                               says="low: replaced an empty filter. Its keys had the form lower, and the new ones have the form text: ")
 
     def test_what_the_new_filter_lacks_is_said(self):
@@ -98,7 +98,7 @@ class Replace(BfCase):
             self.good("create", "f", "-q", "--force", *self.size, *options)
             self.good("add", "f", "-q", "old")
             self.assertNotIn(words.encode(), self.run_bf("build", "f", "--force", "--from", "keys", *self.size, *options).stderr)
-            self.assert_complaint(self.run_bf("build", "f", "--force", "--from", "keys", *self.size).stderr, says="new file. " + words)
+            self.assert_warning(self.run_bf("build", "f", "--force", "--from", "keys", *self.size).stderr, says="new file. " + words)
 
     def test_a_part_is_built_anew_with_the_seed_of_the_other_parts(self):
         self.good("create", "f", "-q", *SURE, "--part", "0/2")
@@ -146,7 +146,7 @@ class Replace(BfCase):
         self.good("create", "f", "-q", *SURE)
         self.good("add", "f", "-q", "old")
         done = self.run_bf("import", "bits", "f", "--force", "--order", "little", "--hash", "murmur3", "--bits", "512", "--probes", "3")
-        self.assert_complaint(done.stderr, says="f: replaced a filter of about 1 key. Its keys were not compared with those of the new file. Readers that follow")
+        self.assert_warning(done.stderr, says="f: replaced a filter of about 1 key. Its keys were not compared with those of the new file. Readers that follow")
 
 
 main()

@@ -47,6 +47,20 @@ class Seal(BfCase):
         self.good("build", "f", "--force", "-q", "--capacity", "100", "--from", "-", input=b"x\n")
         self.good("add", "f", "y", "-q")
 
+    def test_a_filter_with_a_hole_is_copied_and_sealed_with_a_warning(self):
+        self.good("build", "f", "-q", "--from", "-", "--capacity", "20k", input=KEYS)
+        commands = (["copy", "f", "copied"], ["seal", "f", "sealed"], ["fold", "f", "folded", "--to-fpr", "0.1"], ["seal", "f", "f"])
+        for command in commands[:3]:
+            self.good(*command, "-q")
+        with open(self.path("f"), "r+b") as file:
+            file.seek(BODY)
+            file.write(bytes(8192))
+        for command in commands:
+            done = self.run_bf(*command, "-q", "--force", "--accept-loss")
+            self.assertEqual((done.returncode, done.stdout), (0, b""))
+            self.assert_warning(done.stderr, ["f: ", " stretches of the body are much emptier than the others", 'a "no" may be wrong',
+                                              *([] if command[2] == "f" else [f"{command[2]} lacks the same bits."])])
+
     def test_bad_arguments_and_files_are_named(self):
         self.make()
         self.refused("verify", "f", says=("f: not sealed", "bf seal"))

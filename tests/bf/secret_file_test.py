@@ -120,7 +120,7 @@ class SecretFile(BfCase):
             done = self.run_bf("contains", "f", "--secret-file", "secret", "alice")
             self.assertEqual((done.returncode, done.stdout), (0, b"maybe\talice\n"))
             if told:
-                self.assert_complaint(done.stderr, ["secret: ", "chmod 600"])
+                self.assert_warning(done.stderr, ["secret: ", "chmod 600"])
             else:
                 self.assertEqual(done.stderr, b"")
 

@@ -140,6 +140,14 @@ class Usage(BfCase):
             process.wait(timeout=PATIENCE)
         return os.read(master, 1 << 16).replace(b"\r\n", b"\n")
 
+    def test_a_warning_is_yellow_and_an_error_is_red(self):
+        self.good("create", "f", "-q", "--capacity", "9")
+        self.write("crlf", b"alice\r\n")
+        for command, head in ((["add", "f", "-q", "--from", "crlf"], b"\x1b[33mbf: warning:\x1b[0m crlf: its lines end in CR LF."),
+                              (["add", "f", "--from", "none"], b"\x1b[31mbf:\x1b[0m none: ")):
+            self.assertTrue(self.run_bf(*command, "--color", "always").stderr.startswith(head), command)
+            self.assertTrue(self.run_bf(*command).stderr.startswith(re.sub(rb"\x1b\[\d+m", b"", head)), command)
+
     def test_colour_is_for_a_terminal_that_has_it_and_for_a_user_who_wants_it(self):
         self.good("create", "f", "-q", "--capacity", "1000", "--fpr", "0.000001", "--seed", "7")
         self.good("add", "f", "-q", "alice")

@@ -120,6 +120,16 @@ class Contents(unittest.TestCase):
         self.assertRegex(sections(text("bfinspect.1"))["EXIT STATUS"], r"(?m)^       3 +bad usage")
         self.assertRegex(sections(text("bf.1"))["EXIT STATUS"], r"(?m)^       1 +contains, count, compare and verify: ")
 
+    def test_arguments_have_a_section_of_their_own(self):
+        for name in ("bfinspect.1", *[f"bf-{command}.1" for command in COMMANDS if command != "help"]):
+            page = sections(text(name))
+            arguments = re.findall(r"(?m)^       ([A-Z]+)\b", page.get("ARGUMENTS", ""))
+            told = run(*([BFINSPECT] if name == "bfinspect.1" else [BF, name[3:-2]]), "--help").stdout
+            listed = re.search(r"(?m)^Arguments:\n((?:  .*\n)*)", told)
+            self.assertEqual(arguments, re.findall(r"(?m)^  ([A-Z]+)\b", listed[1]) if listed else [], name)
+            self.assertNotRegex(page["OPTIONS"], r"(?m)^       [A-Z]+\b", name)
+        self.assertIn("FILE", sections(text("bf-seal.1"))["ARGUMENTS"])
+
     def test_options_are_in_the_groups_of_the_help(self):
         for command in COMMANDS:
             groups = re.findall(r"(?m)^   (\S.*)$", sections(text(f"bf-{command}.1"))["OPTIONS"])

@@ -170,7 +170,7 @@ bfstore::Filter open_to_add(const Arguments& arguments, bool from_file, bool* cr
   while (!opened.ok() && opened.error().code == bfstore::Code::kBusy && !interrupt::pending() &&
          worth_waiting(arguments, begin)) {
     if (!told) {
-      complain(opened.error().message + " Waiting" + (arguments.lock_timeout_ms ? "" : " for up to a minute"));
+      tell(opened.error().message + " Waiting" + (arguments.lock_timeout_ms ? "" : " for up to a minute"));
     }
     told = true;
     std::this_thread::sleep_for(kBetweenTries);

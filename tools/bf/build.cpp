@@ -34,7 +34,7 @@ void declare_build(CLI::App& app, Arguments& arguments) {
   add_file(app, arguments, "the filter to make; it appears when it is complete");
   add_path(app, "--from", "the keys, one a line (default: standard input, which is -, too)", "PATH", arguments.from);
   add_separator(app, arguments);
-  add_shape(app, arguments, true);
+  add_shape(app, arguments, true, kForce);
   add_part(app, arguments.options);
   add_key_form(app, arguments);
   app.add_flag("--digests", arguments.digests, "the keys are digests, as bf digest writes them, 8 bytes each")

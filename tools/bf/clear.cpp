@@ -10,7 +10,7 @@ namespace {
 void declare_clear(CLI::App& app, Arguments& arguments) {
   add_help_and_version(app, "bf clear FILE --force [--filling] [--secret-file PATH] [-q]");
   add_file(app, arguments, "the filter");
-  app.add_flag("--force", arguments.options.replace, "needed: the filter loses every key");
+  app.add_flag("--force", arguments.options.replace, "needed, since FILE loses every key");
   app.add_flag("--filling", arguments.options.filling,
                "the empty filter answers maybe for every key until bf finish-filling");
   add_secret_file(app, arguments);

@@ -17,7 +17,7 @@ void declare_create(CLI::App& app, Arguments& arguments) {
                            std::string(kShapeUsage),
                        {"--capacity", "--fpr", "--bits", "--probes", "--layout", "--filling", "--force"});
   add_file(app, arguments, "the filter to make");
-  add_shape(app, arguments, false);
+  add_shape(app, arguments, false, kForce);
   add_part(app, arguments.options);
   add_filling(app, arguments.options);
   add_key_form(app, arguments);

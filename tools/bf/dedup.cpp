@@ -158,9 +158,9 @@ class Deduplicator {
     const std::string words = overfull_words(filter_, arguments_.file, most_keys_);
     if (words.empty()) return;
     warned_ = true;
-    complain(words +
-             ". More and more new lines are taken for lines that were seen, and are not printed. Begin a new file with "
-             "a larger --capacity, or build one of all lines so far (bf build).");
+    warn(words +
+         ". More and more new lines are taken for lines that were seen, and are not printed. Begin a new file with "
+         "a larger --capacity, or build one of all lines so far (bf build).");
   }
 
   // A filter in doubt calls every line seen, and none would be printed.

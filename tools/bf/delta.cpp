@@ -19,7 +19,7 @@ void declare_delta(CLI::App& app, Arguments& arguments) {
       ->required();
   add_path(app, "DELTA", "the file to make; it appears when it is complete", "", arguments.raw)->required();
   add_mode(app, arguments.options);
-  app.add_flag("--force", arguments.options.replace, "replace DELTA if it exists, and is a delta");
+  app.add_flag("--force", arguments.options.replace, "replace DELTA if it exists; it is a delta");
   add_lock_timeout(app, arguments);
   add_any_filesystem(app, arguments);
   add_quiet(app, arguments);
@@ -69,7 +69,7 @@ void declare_apply(CLI::App& app, Arguments& arguments) {
   add_path(app, "DELTA", "what bf delta made", "", arguments.raw)->required();
   add_path(app, "NEW", "the file to make; it may be OLD, which it replaces", "", arguments.target)->required();
   add_mode(app, arguments.options);
-  app.add_flag("--force", arguments.options.replace, "replace NEW if it exists, and is another file than OLD");
+  app.add_flag("--force", arguments.options.replace, "replace NEW if it exists; it is another file than OLD");
   add_accept_loss(app, arguments, "NEW");
   add_secret_file(app, arguments);
   add_lock_timeout(app, arguments);

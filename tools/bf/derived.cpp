@@ -3,7 +3,9 @@
 
 #include "failures.hpp"
 #include "filter_use.hpp"
+#include "hole.hpp"
 #include "interrupt.hpp"
+#include "terminal.hpp"
 
 #include <sys/stat.h>
 
@@ -34,6 +36,12 @@ void refuse_itself(const Arguments& arguments) {
     throw Failure(arguments.target + ": is the file that would be copied. Give another name.");
 }
 
+void warn_of_hole(const std::string& file, const std::string& copy) {
+  const std::string words = bfinspect::words_of_hole(file);
+  if (words.empty()) return;
+  warn(file + ": " + words + (copy == file ? "" : " " + copy + " lacks the same bits."));
+}
+
 void save(const Arguments& arguments, const bfstore::SaveOptions& options, const std::string& participle) {
   interrupt::defer();
   refuse_taken(arguments.target, arguments.options.replace);
@@ -44,6 +52,7 @@ void save(const Arguments& arguments, const bfstore::SaveOptions& options, const
   if (error.code == bfstore::Code::kExists) fail_exists(arguments.target);
   check(error, arguments.file);
   replaced.report();
+  warn_of_hole(arguments.file, arguments.target);
   if (arguments.quiet) return;
   const bfstore::Filter saved =
       unwrap(open_filter_at(arguments.target, arguments, bfstore::OpenMode::kRead), arguments.target);

@@ -20,6 +20,9 @@ bool is_same_file(const std::string& one, const std::string& other);
 // Throws Failure if `target` is the filter itself: --force would not help.
 void refuse_itself(const Arguments& arguments);
 
+// Warns if bits of this file may be missing, as bfinspect does: a copy of it, `copy`, lacks them, too.
+void warn_of_hole(const std::string& file, const std::string& copy);
+
 // Makes `target` of the filter, which may be in use, and reports it with that participle ("copied").
 void save(const Arguments& arguments, const bfstore::SaveOptions& options, const std::string& participle);
 

@@ -360,7 +360,7 @@ void Loader::finish() {
 
 void Loader::warn(const std::string& words) {
   if (!warned_.exchange(true))
-    complain(words + (expires_
+    bf::warn(words + (expires_
                           ? ". The rate falls as epochs end (bf turn). For so many keys make a larger one (bf create)."
                           : ". Make a larger one with bf build."));
 }
@@ -380,16 +380,16 @@ void advise_if_past_capacity(const bfstore::Stats& stats, const std::string& fil
   const std::uint64_t held = keys_left(stats);
   const std::uint64_t most = keys_within_promise(shape);
   if (held <= shape.capacity || held > most || stats.turning) return;  // the count of a window has keys that expired
-  complain(file + ": has " + key_words(held) + ", and was made for " + grouped(shape.capacity) +
-           ". It keeps its promised false-positive rate of " + short_number(shape.fpr) + " up to " + key_words(most) +
-           ". Make a larger one before that, of all keys (bf build --force).");
+  warn(file + ": has " + key_words(held) + ", and was made for " + grouped(shape.capacity) +
+       ". It keeps its promised false-positive rate of " + short_number(shape.fpr) + " up to " + key_words(most) +
+       ". Make a larger one before that, of all keys (bf build --force).");
 }
 
 void warn_if_useless(const bfstore::Shape& shape, const std::string& file) {
   constexpr double kUseless = 0.9;
   if (shape.fpr < kUseless) return;
-  complain(file + ": has so few bits that with " + key_words(shape.capacity) +
-           " nearly every absent key is maybe. Give " + "more --bits, or --capacity and --fpr alone.");
+  warn(file + ": has so few bits that with " + key_words(shape.capacity) + " nearly every absent key is maybe. Give " +
+       "more --bits, or --capacity and --fpr alone.");
 }
 
 std::uint64_t keys_within_promise(const bfstore::Shape& shape) {
@@ -437,7 +437,7 @@ void tell_of_files(const Arguments& arguments) {
   for (const std::string& key : arguments.keys) {
     struct stat facts {};
     if (key.size() != std::strlen(key.c_str()) || ::stat(key.c_str(), &facts) != 0 || S_ISDIR(facts.st_mode)) continue;
-    return complain("'" + key + "' is also a file, and was taken for a key. For the keys in it: --from " + key);
+    return warn("'" + key + "' is also a file, and was taken for a key. For the keys in it: --from " + key);
   }
 }
 

@@ -40,7 +40,7 @@ void declare_import(CLI::App& app, Arguments& arguments) {
            arguments.check);
   add_separator(app, arguments);
   add_key_form(app, arguments);
-  add_shape(app, arguments, false);
+  add_shape(app, arguments, false, "replace FILE if it exists; its writers get an error");
   add_texts(
       app,
       "Nothing in a bit array tells its number of bits, its hash, its seeds or its order: bf takes your word for "
@@ -200,8 +200,8 @@ int import_array(const Arguments& arguments) {
   if (!arguments.quiet) warn_if_useless(stats.shape, arguments.file);
   const std::uint64_t most_keys = keys_within_promise(stats.shape);
   if (keys_left(stats) > most_keys) {
-    complain(arguments.file + ": is fuller than the " + key_words(most_keys) +
-             " make it with which it keeps its promise. More absent keys than promised are maybe.");
+    warn(arguments.file + ": is fuller than the " + key_words(most_keys) +
+         " make it with which it keeps its promise. More absent keys than promised are maybe.");
   }
   if (!arguments.quiet) {
     report(arguments.file + ": imported " + grouped(stats.shape.num_bits) + " bits, as full as with " +

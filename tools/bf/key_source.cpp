@@ -125,7 +125,7 @@ std::vector<Range> KeySource::ranges() const {
 void KeySource::begin() {
   if (std::exchange(begun_, true)) return;
   // A user who forgot the keys would take the wait for a program that hangs.
-  if (is_terminal() && ::isatty(STDERR_FILENO) == 1) complain("reading keys from the terminal, until Ctrl-D");
+  if (is_terminal() && ::isatty(STDERR_FILENO) == 1) tell("reading keys from the terminal, until Ctrl-D");
   if (format_.any_bytes || is_terminal()) return;
   for (bool decompressed = false;; decompressed = true) {
     const auto kind = kind_of(head());
@@ -178,8 +178,7 @@ void KeySource::ended() {
 
 // Once, and not before a line has ended: a list that is refused at once gets one message only.
 void KeySource::tell_of_mark() {
-  if (has_mark_.exchange(false))
-    complain(name_ + ": begins with a byte order mark, which is no part of the first key.");
+  if (has_mark_.exchange(false)) warn(name_ + ": begins with a byte order mark, which is no part of the first key.");
 }
 
 void KeySource::take_line_end(LineEnds found, std::uint64_t at_byte) {
@@ -187,10 +186,10 @@ void KeySource::take_line_end(LineEnds found, std::uint64_t at_byte) {
   if (line_ends_.compare_exchange_strong(before, found)) {
     if (found == LineEnds::kLf) return tell_of_mark();
     const bool has_mark = has_mark_.exchange(false);
-    complain(name_ +
-             (has_mark ? ": begins with a byte order mark, and its lines end in CR LF. The mark and the CRs are "
-                       : ": its lines end in CR LF. The CRs are ") +
-             "no part of the keys.");
+    warn(name_ +
+         (has_mark ? ": begins with a byte order mark, and its lines end in CR LF. The mark and the CRs are "
+                   : ": its lines end in CR LF. The CRs are ") +
+         "no part of the keys.");
   } else if (before != found) {
     throw BadList(name_ + ": some lines end in CR LF and others in LF: see byte " + std::to_string(at_byte) +
                   ". Make them alike (sed 's/\\r$//'). If every CR is part of a key: --binary.");

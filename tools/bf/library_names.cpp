@@ -1,6 +1,7 @@
 // See library_names.hpp.
 #include "library_names.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string_view>
@@ -35,6 +36,26 @@ constexpr std::array kNames{
         "has 20,488 bytes."},
     Name{"list of seeds. Give one, such as", "list of seeds. Give --seeds, such as"}};
 
+// "100000000 keys" becomes "100,000,000 keys", as in bf's own words. Bytes of a path stay.
+std::string with_grouped_numbers(const std::string& text, std::size_t begin) {
+  constexpr std::string_view kDigits = "0123456789";
+  constexpr std::size_t kShort = 4;
+  std::string made = text.substr(0, begin);
+  for (std::size_t at = begin; at < text.size();) {
+    const std::size_t end = std::min(text.find_first_not_of(kDigits, at), text.size());
+    const std::string_view after = std::string_view(text).substr(end);
+    const bool counts = after.starts_with(" keys") || after.starts_with(" bits") || after.starts_with(" bytes");
+    std::string word = text.substr(at, end - at);
+    if (counts && word.size() > kShort && (at == 0 || text[at - 1] == ' ' || text[at - 1] == '(')) {
+      for (std::size_t left = word.size(); left > 3; left -= 3) word.insert(left - 3, 1, ',');
+    }
+    made += word;
+    at = std::min(text.find_first_of(kDigits, end), text.size());
+    made += text.substr(end, at - end);
+  }
+  return made;
+}
+
 }  // namespace
 
 std::string with_names_of_options(const std::string& message, const std::string& file) {
@@ -47,7 +68,7 @@ std::string with_names_of_options(const std::string& message, const std::string&
   constexpr std::string_view kFile = " FILE ";
   if (const std::size_t at = text.find(kFile, begin); begin != 0 && at != std::string::npos)
     text.replace(at + 1, kFile.size() - 2, file);
-  return text;
+  return with_grouped_numbers(text, begin);
 }
 
 }  // namespace bf

@@ -131,8 +131,8 @@ int merge(const Arguments& arguments) {
   }
   const std::uint64_t most_keys = keys_within_promise(stats.shape);
   if (keys_left(stats) > most_keys) {
-    complain(arguments.file + ": holds about " + key_words(keys_left(stats)) + ", more than the " + grouped(most_keys) +
-             " with which it keeps its promise. More absent keys than promised are maybe.");
+    warn(arguments.file + ": holds about " + key_words(keys_left(stats)) + ", more than the " + grouped(most_keys) +
+         " with which it keeps its promise. More absent keys than promised are maybe.");
   }
   if (!arguments.quiet) {
     report(arguments.file + ": has the keys of " + sources_words(arguments) + ", about " + key_words(keys_left(stats)) +

@@ -171,7 +171,7 @@ std::uint64_t parse_quantity(const std::string& option, std::string_view text, U
   }
   if (quantity.flaw == Flaw::kNotWhole) refuse(option, text, "is not a whole number");
   if (quantity.flaw == Flaw::kTooLarge || quantity.value > max) {
-    refuse(option, text, "is too large: at most " + std::to_string(max));
+    refuse(option, text, "is too large: at most " + grouped(max));
   }
   if (quantity.value == 0) refuse(option, text, "is too small: at least 1");
   return quantity.value;

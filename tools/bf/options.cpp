@@ -327,12 +327,12 @@ void add_accept_loss(CLI::App& app, Arguments& arguments, const std::string& rep
       ->needs("--force");
 }
 
-void add_shape(CLI::App& app, Arguments& arguments, bool counted) {
+void add_shape(CLI::App& app, Arguments& arguments, bool counted, const std::string& force) {
   add_size(app, arguments, counted);
   add_layout_hash_and_seed(app, arguments.options, counted);
   add_secret_file(app, arguments);
   add_note_and_mode(app, arguments.options);
-  app.add_flag("--force", arguments.options.replace, "replace an existing filter; its writers get an error");
+  app.add_flag("--force", arguments.options.replace, force);
   add_lock_timeout(app, arguments);
   add_any_filesystem(app, arguments);
   add_quiet(app, arguments);

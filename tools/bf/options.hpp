@@ -28,9 +28,10 @@ inline constexpr const char* kAboutNumbers =
 inline constexpr const char* kAboutForce =
     "\n--force keeps the hash, its seed and its secret of the filter that it replaces, unless --hash, --seed or --like "
     "say\n"
-    "otherwise: so readers that follow the path (BFS_FOLLOW) continue with the new file. Other readers get maybe until "
-    "they\n"
-    "open the path again. --hash xxh3 takes a new seed. A file that is no filter is not replaced.\n";
+    "otherwise: so readers that follow the path (BFS_FOLLOW) continue with the new file. Its writers get an error, "
+    "and\n"
+    "its other readers get maybe until they open the path again. --hash xxh3 takes a new seed. A file that is no "
+    "filter is not replaced.\n";
 inline constexpr const char* kAboutKeys =
     "Keys are bytes, one on each line of a list. Put -- before a key that begins with a dash. Without KEY and --from,\n"
     "and for -, they are read from standard input. How lists are read, and which are refused: bf help keys.\n";
@@ -84,9 +85,12 @@ inline constexpr const char* kAboutLoss =
     "\nA filter that may have keys which the new file lacks is not replaced without --accept-loss: bf compares the\n"
     "bits. It cannot compare another filter (seed, size, layout) or one with counters, replaces it, and says so.\n";
 
+// The help of --force of the commands that keep the hash of the filter that they replace: see kAboutForce.
+inline constexpr const char* kForce = "replace FILE, with its hash, seed and secret, if it exists";
+
 // Adds the options for the shape and the file of a new filter. `counted`: bf counts the keys, so --capacity may be left
-// out.
-void add_shape(CLI::App& app, Arguments& arguments, bool counted);
+// out. `force` is the help of --force.
+void add_shape(CLI::App& app, Arguments& arguments, bool counted, const std::string& force);
 
 // Adds the options for what another program's bytes do not say of their filter: its size, hash and seeds. They need
 // `format`, and so do the options from number `first` on.

@@ -52,7 +52,7 @@ void declare_plan(CLI::App& app, Arguments& arguments) {
       ->excludes(json);
   add_path(app, "--svg", "also draw the rates as the filters fill, in this file; -: print the picture alone", "PATH",
            arguments.target);
-  app.add_flag("--force", options.replace, "replace the picture if it exists");
+  app.add_flag("--force", options.replace, "with --svg: replace the file if it exists");
   add_texts(
       app,
       std::string(

@@ -9,19 +9,21 @@
 namespace bf {
 namespace {
 
-constexpr double kWidth = 720;
+constexpr double kWidth = 820;
 constexpr double kPlotHeight = 350;
-constexpr double kLegendRow = 18;
-constexpr double kNameLeft = 20;    // of the vertical axis
-constexpr double kTitleBelow = 40;  // of the horizontal axis
-constexpr double kBelowPlot = 60;   // the numbers of keys, and their title
-// Colors that most people can tell apart (Okabe & Ito, 2008).
+constexpr double kLegendRow = 20;
+constexpr double kNameLeft = 18;    // of the vertical axis
+constexpr double kTitleBelow = 44;  // of the horizontal axis
+constexpr double kBelowPlot = 70;   // the numbers of keys, and their title
+// Colors that most people can tell apart (Okabe & Ito, 2008), on a white ground and on a dark one.
 constexpr std::array kColours{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"};
+constexpr std::array kDarkColours{"#56b4e9", "#e8702a", "#2fc18c", "#d995b8", "#e69f00", "#f0e442"};
+static_assert(kColours.size() == kDarkColours.size());
 
 // The legend is below the plot, where no curve is.
 tools::RateAxes axes_of(const Forecasts& all) {
   const double below = kBelowPlot + kLegendRow * static_cast<double>(all.possible.size());
-  const tools::Margins margins{.left = 90, .right = 20, .top = 40, .bottom = below};
+  const tools::Margins margins{.left = 100, .right = 24, .top = 40, .bottom = below};
   tools::RateAxes axes{kWidth, margins.top + kPlotHeight + below, margins, 1, bottom_of(all.possible)};
   for (const Forecast& one : all.possible)
     axes.most_keys = std::max(axes.most_keys, static_cast<double>(one.curve.back().keys));
@@ -51,12 +53,12 @@ std::string grid(const tools::RateAxes& axes, const Forecasts& all) {
   std::string text;
   for (int power = axes.bottom; power <= 0; ++power) {
     const double y = axes.y(std::pow(10, power));
-    text += tools::svg_line(axes.margins.left, y, right, y, "stroke=\"#ddd\"");
-    text += tools::svg_text(axes.margins.left - 8, y + 4, "end", power_words(power));
+    text += tools::svg_line(axes.margins.left, y, right, y, "class=\"grid\" stroke=\"#ddd\"");
+    text += tools::svg_text(axes.margins.left - 8, y + 5, "end", power_words(power));
   }
   const double step = step_of(axes.most_keys);
   for (double keys = 0; keys <= axes.most_keys; keys += step) {
-    text += tools::svg_line(axes.x(keys), floor, axes.x(keys), floor + 5, "stroke=\"#888\"");
+    text += tools::svg_line(axes.x(keys), floor, axes.x(keys), floor + 5, "class=\"tick\" stroke=\"#888\"");
     text += tools::svg_text(axes.x(keys), floor + 20, keys + step / 4 > axes.most_keys ? "end" : "middle",
                             axis_number(keys, axes.most_keys));
   }
@@ -73,37 +75,51 @@ std::string summary(const bfstore::Plan& plan) {
          human_bytes(plan.file_bytes) + (plan.window_ms == 0 ? "" : ", epochs of " + rounded_time(plan.epoch_ms));
 }
 
-std::string legend_row(const tools::RateAxes& axes, const bfstore::Plan& plan, std::size_t number,
-                       const std::string& colour) {
-  const double left = axes.margins.left;
-  const double y = axes.height - axes.margins.bottom + kBelowPlot + kLegendRow * static_cast<double>(number);
-  return tools::svg_line(left, y - 4, left + 24, y - 4, "stroke-width=\"2\" stroke=\"" + colour + "\"") +
-         tools::svg_text(left + 32, y, "start", summary(plan), "fill=\"" + colour + "\"");
-}
-
 std::string colour_of(std::size_t number) { return kColours[number % kColours.size()]; }
 
-std::string capacity_line(const tools::RateAxes& axes, std::uint64_t capacity, const std::string& colour) {
+std::string class_of(std::size_t number) { return "c" + std::to_string(number % kColours.size()); }
+
+// The colors of a reader whose pages are dark. Rules of CSS come before the attributes of the elements.
+std::string dark_form() {
+  std::string text =
+      "<style>@media (prefers-color-scheme: dark) { .ground { fill: #1b1f24; } text { fill: #e6e6e6; } "
+      ".grid { stroke: #3d444d; } .tick { stroke: #9aa4af; } .dash { stroke: #b6bec7; }";
+  for (std::size_t number = 0; number < kDarkColours.size(); ++number)
+    text += " ." + class_of(number) + " { stroke: " + kDarkColours[number] + "; }";
+  return text + " }</style>\n";
+}
+
+// The name is in the color of all words, which is read more easily than those of the curves.
+std::string legend_row(const tools::RateAxes& axes, const bfstore::Plan& plan, std::size_t number) {
+  const double left = axes.margins.left;
+  const double y = axes.height - axes.margins.bottom + kBelowPlot + kLegendRow * static_cast<double>(number);
+  return tools::svg_line(left, y - 5, left + 24, y - 5,
+                         "class=\"" + class_of(number) + "\" stroke-width=\"3\" stroke=\"" + colour_of(number) + "\"") +
+         tools::svg_text(left + 32, y, "start", summary(plan));
+}
+
+std::string capacity_line(const tools::RateAxes& axes, std::uint64_t capacity, const std::string& colour,
+                          const std::string& css) {
   const double full = axes.x(static_cast<double>(capacity));
   return tools::svg_line(full, axes.margins.top, full, axes.height - axes.margins.bottom,
-                         "stroke-dasharray=\"4 4\" stroke=\"" + colour + "\"");
+                         "class=\"" + css + "\" stroke-dasharray=\"4 4\" stroke=\"" + colour + "\"");
 }
 
 // A line that all layouts have in common is no layout's color.
 std::string capacity_lines(const tools::RateAxes& axes, const std::vector<Forecast>& all) {
   const std::uint64_t first = all.front().plan.capacity;
   if (std::all_of(all.begin(), all.end(), [first](const Forecast& one) { return one.plan.capacity == first; }))
-    return capacity_line(axes, first, "#555");
+    return capacity_line(axes, first, "#555", "dash");
   std::string text;
   for (std::size_t number = 0; number < all.size(); ++number)
-    text += capacity_line(axes, all[number].plan.capacity, colour_of(number));
+    text += capacity_line(axes, all[number].plan.capacity, colour_of(number), class_of(number));
   return text;
 }
 
 std::string curve(const tools::RateAxes& axes, const Forecast& forecast, std::size_t number) {
-  const std::string colour = colour_of(number);
-  return tools::svg_curve(axes, forecast.curve, "stroke=\"" + colour + "\"") +
-         legend_row(axes, forecast.plan, number, colour);
+  return tools::svg_curve(axes, forecast.curve,
+                          "class=\"" + class_of(number) + "\" stroke=\"" + colour_of(number) + "\"") +
+         legend_row(axes, forecast.plan, number);
 }
 
 constexpr const char* kTitle = "False-positive rate as a filter fills";
@@ -150,12 +166,13 @@ std::string axis_number(double number, double most) {
 
 std::string svg_text(const Forecasts& all) {
   const tools::RateAxes axes = axes_of(all);
-  std::string text =
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + tools::coordinate(axes.width) + " " +
-      tools::coordinate(axes.height) + "\" role=\"img\" font-family=\"sans-serif\" font-size=\"12\">\n<title>" +
-      kTitle + "</title>\n<desc>" + described(all) + "</desc>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
+  std::string text = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + tools::coordinate(axes.width) + " " +
+                     tools::coordinate(axes.height) +
+                     "\" role=\"img\" font-family=\"sans-serif\" font-size=\"14\">\n<title>" + kTitle +
+                     "</title>\n<desc>" + described(all) + "</desc>\n" + dark_form() +
+                     "<rect class=\"ground\" width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
   text += tools::svg_text(axes.margins.left, 24, "start", std::string(kTitle) + " (dashed: its capacity)",
-                          "font-size=\"16\"");
+                          "font-size=\"18\"");
   text += grid(axes, all) + left_out(axes, all) + capacity_lines(axes, all.possible);
   for (std::size_t number = 0; number < all.possible.size(); ++number)
     text += curve(axes, all.possible[number], number);

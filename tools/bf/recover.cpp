@@ -86,7 +86,7 @@ void warn_of_unknown(const Arguments& arguments) {
     const std::string words = arguments.file + ": has no mark of the owner " + std::to_string(owner) + ", only of " +
                               owners_words(known) + ".";
     if (arguments.no_keys) throw Failure(words + " Nothing was changed.");
-    complain(words);
+    warn(words);
   }
 }
 
@@ -122,11 +122,10 @@ void warn_of_fewer(const Arguments& arguments, const bfstore::Report& before, co
   const auto layout = bfstore::layout_of(static_cast<bfstore::Layout>(before.identity->layout));
   if (!layout || layout->can.remove || layout->can.expire || loader.keys_read() >= before.keys_added.value_or(0))
     return;
-  complain(
-      arguments.file + ": has no mark. It counted " + key_words(*before.keys_added) + ", and " +
-      key_words(loader.keys_read()) + (loader.keys_read() == 1 ? " was" : " were") +
-      " given. Every key that was added since it was last closed well, and was not given, may be called absent. If "
-      "in doubt, add every key (bf add).");
+  warn(arguments.file + ": has no mark. It counted " + key_words(*before.keys_added) + ", and " +
+       key_words(loader.keys_read()) + (loader.keys_read() == 1 ? " was" : " were") +
+       " given. Every key that was added since it was last closed well, and was not given, may be called absent. If "
+       "in doubt, add every key (bf add).");
 }
 
 bool has_marks(const std::string& file) { return !unwrap(bfstore::inspect(file, false), file).marks.empty(); }

@@ -159,7 +159,7 @@ void Replaced::refuse_loss_of_parts(std::span<const bfstore::Filter> parts) {
 
 void Replaced::report() const {
   if (!not_compared_.empty() && !arguments_.quiet)
-    complain(path_ + ": replaced " + not_compared_ + ", so its keys were not compared with those of the new file.");
+    warn(path_ + ": replaced " + not_compared_ + ", so its keys were not compared with those of the new file.");
 }
 
 void refuse_no_filter(const Arguments& arguments) {
@@ -234,17 +234,16 @@ void Displaced::report(const bfstore::Stats& made, const std::string& note) cons
                                            ": a program that makes its keys in the old form looks for others."
                                      : "";
   if (what_.empty()) {
-    if (!other_form.empty()) complain(arguments_.file + ": replaced an empty filter." + other_form);
+    if (!other_form.empty()) warn(arguments_.file + ": replaced an empty filter." + other_form);
     return;
   }
   const bfstore::Shape& shape = made.shape;
   const bool goes_on = !identity_ || (static_cast<std::uint16_t>(shape.hash) == identity_->hash &&
                                       (shape.hash != bfstore::Hash::kXxh3 || shape.seed == identity_->seed));
-  complain(
-      arguments_.file + ": replaced " + what_ + ". Its keys were not compared with those of the new file" +
-      (in_use_ ? ", and a writer had it open, which gets an error." : ".") + (identity_ ? lost(made, note) : "") +
-      other_form +
-      (goes_on ? "" : " Readers that follow the path answer maybe until they open it again: another hash or seed."));
+  warn(arguments_.file + ": replaced " + what_ + ". Its keys were not compared with those of the new file" +
+       (in_use_ ? ", and a writer had it open, which gets an error." : ".") + (identity_ ? lost(made, note) : "") +
+       other_form +
+       (goes_on ? "" : " Readers that follow the path answer maybe until they open it again: another hash or seed."));
 }
 
 }  // namespace bf

@@ -54,6 +54,7 @@ int seal(const Arguments& arguments) {
   if (error.code == bfstore::Code::kExists) fail_exists(arguments.target);
   check(error, arguments.file);
   if (replaced) replaced->report();
+  warn_of_hole(arguments.file, arguments.target);
   if (!arguments.quiet) report(arguments.target + ": sealed");
   return 0;
 }

@@ -43,8 +43,7 @@ constexpr const char* kMakeOne = " Make one with head -c 16 /dev/urandom > FILE.
 void warn_if_others_may_read(int file, const std::string& path) {
   struct stat facts {};
   if (::fstat(file, &facts) != 0) fail_system(path);
-  if ((facts.st_mode & 077) != 0)
-    complain("--secret-file: " + path + ": other users can read this secret. Use chmod 600.");
+  if ((facts.st_mode & 077) != 0) warn("--secret-file: " + path + ": other users can read this secret. Use chmod 600.");
 }
 
 Content::Content(const std::string& path) {

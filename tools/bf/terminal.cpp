@@ -58,6 +58,12 @@ std::string escaped(unsigned char byte) {
   return {'\\', 'x', kDigits[byte >> 4U], kDigits[byte & 15U]};
 }
 
+void write_line(std::string_view head, tools::Ink ink, std::string_view message) {
+  std::string line(progress_shown.exchange(false) ? kEraseLine : "");
+  line += tools::inked(head, ink, tools::has_colour(STDERR_FILENO)) + " " + printable(message) + "\n";
+  write_error(line);
+}
+
 // With three digits that are not zeros, since a rate changes all the time.
 std::uint64_t rounded(double rate) {
   const double unit = std::pow(10, std::max(0.0, std::floor(std::log10(std::max(rate, 1.0))) - 2));
@@ -89,11 +95,11 @@ std::string printable(std::string_view text) {
   return safe;
 }
 
-void complain(std::string_view message) {
-  std::string line(progress_shown.exchange(false) ? kEraseLine : "");
-  line += tools::inked("bf:", tools::Ink::kRed, tools::has_colour(STDERR_FILENO)) + " " + printable(message) + "\n";
-  write_error(line);
-}
+void complain(std::string_view message) { write_line("bf:", tools::Ink::kRed, message); }
+
+void warn(std::string_view message) { write_line("bf: warning:", tools::Ink::kYellow, message); }
+
+void tell(std::string_view message) { write_line("bf:", tools::Ink::kDim, message); }
 
 Progress::Progress(std::string what, std::optional<std::uint64_t> total_bytes, bool wanted)
     : what_(printable(what)),

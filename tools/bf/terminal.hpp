@@ -12,8 +12,14 @@ namespace bf {
 // Makes `text` safe for a terminal: control characters and bytes that are not UTF-8 become \n, \t, \r or \xNN.
 std::string printable(std::string_view text);
 
-// Writes "bf: <message>" as one line.
+// Writes "bf: <message>" as one line: the command failed, or did not do all that it was asked to do.
 void complain(std::string_view message);
+
+// Writes "bf: warning: <message>" as one line: the command does what it was asked to do.
+void warn(std::string_view message);
+
+// Writes "bf: <message>" as one line: what the command waits for.
+void tell(std::string_view message);
 
 // Shows the progress of long work, on one line that disappears. Silent unless standard error is a terminal.
 class Progress {

@@ -92,7 +92,8 @@ struct Arguments {
 };
 
 int complain(const std::string& message) {
-  const std::string line = "bfinspect: " + escaped(message, !locale_is_utf8()) + '\n';
+  const std::string head = tools::inked("bfinspect:", tools::Ink::kRed, tools::has_colour(STDERR_FILENO));
+  const std::string line = head + ' ' + escaped(message, !locale_is_utf8()) + '\n';
   std::fwrite(line.data(), 1, line.size(), stderr);
   return static_cast<int>(Verdict::kFailed);
 }

@@ -17,7 +17,7 @@ void take_colour(const std::string& option, const std::string& word);
 bool has_colour(int fd);
 
 // The numbers of ECMA-48.
-enum class Ink { kBold = 1, kDim = 2, kRed = 31, kGreen = 32 };
+enum class Ink { kBold = 1, kDim = 2, kRed = 31, kGreen = 32, kYellow = 33 };
 
 // The text in this colour, or unchanged.
 std::string inked(std::string_view text, Ink ink, bool colour);

@@ -59,11 +59,18 @@ def option_rows(option):
     return [".TP", names, roff.line(roff.escaped(option["help"]))]
 
 
+def argument_list(options):
+    rows = [row for one in options if one["positional"] for row in option_rows(one)]
+    return [".SH ARGUMENTS", *rows] if rows else []
+
+
 def option_list(options):
-    """Returns the positional arguments and the groups of options, as the help has them."""
+    """Returns the groups of options, as the help has them."""
     rows, last = [], None
     for one in options:
-        if one["group"] != last and not one["positional"]:
+        if one["positional"]:
+            continue
+        if one["group"] != last:
             rows.append(f".SS {roff.escaped(one['group'])}")
         last = one["group"]
         rows += option_rows(one)
@@ -94,7 +101,7 @@ def head(name, purpose, version, described, program):
 
 
 def last_sections(described):
-    return [".SH OPTIONS", *option_list(described["options"]), *exit_rows(described["exit_codes"]), *example_rows(described["examples"])]
+    return [*argument_list(described["options"]), ".SH OPTIONS", *option_list(described["options"]), *exit_rows(described["exit_codes"]), *example_rows(described["examples"])]
 
 
 def program_page(program):
