@@ -77,8 +77,9 @@ unsigned part_bits(const Geometry& geometry) noexcept { return geometry.shards.b
 // The first page of each shard that is damaged somewhere: its seed says that every key is "maybe".
 ByteRange range_of_ones(const Geometry& geometry, const ByteRange& damaged) noexcept {
   const std::uint64_t bytes = std::max(geometry.shards.bytes, 1U);
-  const std::uint64_t last = (std::uint64_t{1} << geometry.shards.bits) - 1;  // behind it a few bytes are of no shard
-  const std::uint64_t first = std::min(damaged.offset / bytes, last);
+  const std::uint64_t last = (std::uint64_t{1} << geometry.shards.bits) - 1;
+  const std::uint64_t first = damaged.offset / bytes;
+  if (first > last) return {};  // behind the last shard a few bytes are of none
   const std::uint64_t end = std::min((damaged.offset + damaged.bytes - 1) / bytes, last);
   return {first * bytes, (end - first) * bytes + kShardUnitBytes};
 }

@@ -192,6 +192,31 @@ TEST_CASE("a damaged shard answers maybe to all of its keys, and the other one t
   }
 }
 
+// The end word is right behind a small body.
+TEST_CASE("a damaged file of one small shard answers maybe to every key, and is in no other doubt") {
+  const TemporaryDirectory directory;
+  for (const std::uint64_t keys : std::initializer_list<std::uint64_t>{1, 1000, 5000}) {
+    const auto digests = mixed(3, keys);
+    static_cast<void>(built(directory, options_for(keys, 0.01), digests));
+    flip_byte(directory, 100);
+    const Filter tolerant = must(Filter::open(directory.file("static.bf"), OpenMode::kRead, {.tolerate_damage = true}));
+    CHECK(tolerant.health() == Code::kOk);
+    CHECK(maybes(tolerant, digests) == keys);
+    CHECK(maybes(tolerant, mixed(kFirstAbsent, 1000)) == 1000);
+  }
+}
+
+TEST_CASE("damage behind the last shard puts no shard in doubt") {
+  const layout::Row& row = layout::kStaticRow;
+  const layout::Geometry geometry = row.geometry((std::uint64_t{2} << 23) + 8 * 64, 9);
+  const std::uint64_t shards_end = std::uint64_t{geometry.shards.bytes} << geometry.shards.bits;
+  REQUIRE(shards_end < (2 << 20) + 64);
+  CHECK(row.range_of_ones(geometry, {shards_end, 64}).bytes == 0);
+  const layout::ByteRange of_last = row.range_of_ones(geometry, {shards_end - 1, 65});
+  CHECK(of_last.offset == shards_end - geometry.shards.bytes);
+  CHECK(of_last.bytes >= 8);
+}
+
 TEST_CASE("bodies that no builder makes answer maybe") {
   const layout::Row& row = layout::kStaticRow;
   for (const std::uint64_t bits : std::initializer_list<std::uint64_t>{512, 1024, 4096}) {

@@ -136,6 +136,12 @@ GivenOptions options_from(Bytes& input, std::string (*path_of)(unsigned)) {
     options.layout = BFS_LAYOUT_WINDOW + kinds % 4 % 3;
     options.window_ms = kinds % 4 == 3 ? 1 : 1'000'000'000'000;
   }
+  constexpr unsigned kStatic = 1U << 12;  // mostly unpublished, as it has to be, and sometimes without a size
+  if ((bits & kStatic) != 0) {
+    options.layout = BFS_LAYOUT_STATIC;
+    if (kinds % 4 != 3) given.flags |= BFS_UNPUBLISHED;
+    if (kinds % 4 == 2) options.capacity = options.num_bits = options.num_probes = 0;
+  }
   options.hash = kinds / 4 % 8 == 2   ? BFS_HASH_EXTERNAL
                  : kinds / 4 % 8 == 3 ? BFS_HASH_SIPHASH
                  : kinds / 4 % 8 == 7 ? kinds

@@ -1,6 +1,7 @@
 #include "sealed.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <fstream>
 
@@ -217,8 +218,77 @@ bool Sealed::any_epoch_has(std::uint64_t digest, unsigned epochs, bool tolerated
   return any;
 }
 
+namespace {
+
+// The places of a static filter (FORMAT.md, "4, static"), in bytes and slots. No layers: every answer is "maybe".
+struct Ribbon {
+  std::uint64_t shards = 1, bytes = 0, first_granule = 0, columns = 0;
+  std::array<std::uint64_t, 3> slots{};
+
+  Ribbon(std::uint64_t body_bytes, std::uint64_t k) : columns(k) {
+    constexpr std::uint64_t kMostBytes = 2097152;
+    while (body_bytes / shards > kMostBytes) shards *= 2;
+    const std::uint64_t unit = shards == 1 ? 64 : 4096;
+    bytes = body_bytes / shards / unit * unit;
+    if (k > 32 || bytes < 208) return;
+    const std::uint64_t all = 32 * ((bytes - 208) * 8) / (32 * k + 1) / 64 * 64;
+    std::uint64_t root = 0;
+    while ((root + 1) * (root + 1) <= all) ++root;
+    const std::uint64_t second = up(all * 53 / 1024 + root, 64);
+    const std::uint64_t third = up(all / 256 + root / 2 + 32, 64);
+    if (second + third + 64 > all) return;
+    slots = {all - second - third, second, third};
+    first_granule = 64 + up((slots[0] + slots[1]) / 64 * 2, 128) / 8;
+  }
+};
+
+std::uint64_t folded(std::uint64_t x) noexcept { return x ^ x >> 32; }
+
+}  // namespace
+
+bool Sealed::static_has(std::uint64_t digest, bool tolerated) const {
+  const Ribbon ribbon(identity_.body_bytes, identity_.num_probes);
+  if (ribbon.slots[0] == 0) return true;
+  const auto number = static_cast<std::uint64_t>(Wide{digest} * ribbon.shards >> 64);
+  const std::uint64_t begin = number * ribbon.bytes;
+  for (std::uint64_t chunk = begin / kChunk; tolerated && chunk * kChunk < begin + ribbon.bytes; ++chunk) {
+    if (chunk_is_damaged_[chunk]) return true;
+  }
+  const std::byte* const shard = file_.data() + identity_.body_offset + begin;
+  const auto seed = bfstore::base::load<std::uint64_t>(shard);
+  if (seed == UINT64_MAX) return true;
+  const std::uint64_t a = folded(folded((digest ^ seed) * 0x9e3779b97f4a7c15U) * 0xd6e8feb86659fd93U);
+  const std::uint64_t e = folded(a * 0xa0761d6478bd642fU);
+  const std::array<std::uint64_t, 3> words{a >> 32, a & 0xffffffffU, a >> 16 & 0xffffffffU};
+  constexpr std::array<std::uint64_t, 4> kThresholds{0, 12, 28, 64};
+  std::uint64_t buckets_before = 0, slots_before = 0;
+  for (std::size_t layer = 0; layer < 3; ++layer) {
+    const std::uint64_t start = words[layer] * (ribbon.slots[layer] - 31) >> 32;
+    const std::uint64_t bucket = buckets_before + start / 64;
+    const auto four = std::to_integer<unsigned>(shard[64 + bucket / 4]);
+    if (layer < 2 && start % 64 < kThresholds[four >> bucket % 4 * 2 & 3U]) {
+      buckets_before += ribbon.slots[layer] / 64;
+      slots_before += ribbon.slots[layer];
+      continue;
+    }
+    for (std::uint64_t column = 0; column < ribbon.columns; ++column) {
+      unsigned sum = 0;
+      for (std::uint64_t i = 0; i < 32; ++i) {
+        if (((e >> 32 | 1) >> i & 1) == 0) continue;
+        const std::uint64_t slot = slots_before + start + i;
+        const std::uint64_t at = ribbon.first_granule + (slot / 16 * ribbon.columns + column) * 2 + slot % 16 / 8;
+        sum ^= std::to_integer<unsigned>(shard[at]) >> slot % 8 & 1U;
+      }
+      if (sum != (e >> column & 1)) return false;
+    }
+    return true;
+  }
+  return true;
+}
+
 bool Sealed::may_have(std::uint64_t digest, bool tolerated) const {
   if (filling()) return true;
+  if (identity_.layout == BFS_LAYOUT_STATIC) return static_has(digest, tolerated);
   if (const unsigned epochs = epochs_of(identity_.layout); epochs != 0) return any_epoch_has(digest, epochs, tolerated);
   const std::uint64_t m = identity_.num_bits;
   bool all = true;

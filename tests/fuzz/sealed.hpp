@@ -46,6 +46,7 @@ class Sealed {
   void compare();
   void compare_state();
   [[nodiscard]] bool any_epoch_has(std::uint64_t digest, unsigned epochs, bool tolerated) const;
+  [[nodiscard]] bool static_has(std::uint64_t digest, bool tolerated) const;
   // No writer seals a file that is being filled, but bytes may say so.
   [[nodiscard]] bool filling() const noexcept;
   void add_damage(std::uint64_t offset, std::uint64_t bytes);

@@ -15,6 +15,7 @@ RIGHT_CHECKSUMS, HERE, LIVE, CANARY = 7, 24, 32, 64
 POISONED, SUPERSEDED, RECOVERING, REPLACED, FILLING, LATER = (1 << bit for bit in range(1, 7))  # of the live word
 
 SEALED, SECRET_CHECK, DAMAGE = 1, 2, 4
+STATIC_LAYOUT = 4
 COPY, GUARD, SEAL, CUT_OFF, CUT_PAGES, TURN = 1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 15
 
 
@@ -95,6 +96,23 @@ def sealed():
         yield f"sealed_{name}", image(data, right | HERE, SEAL | number % 128, SEALED | DAMAGE, turned(3, 1))
 
 
+def statics():
+    """Yields files of the layout that is built once: one with keys, and with every m and k that no builder gives it."""
+    right = RIGHT_CHECKSUMS | LIVE | CANARY
+    good = (DATA / "good_blocked.bf").read_bytes()
+    numbers = random.Random(4)
+    for body_bytes in (64, 192, 256, 2048, 4096, 2 * 65536 + 64, 2097152, 2097152 + 64):
+        data = empty(good, STATIC_LAYOUT, body_bytes)
+        for k in (1, 8, 9, 16, 17, 32, 33, 64) if body_bytes < 65536 else (9, 16, 33):
+            struct.pack_into("<I", data, 36, k)
+            body = bytearray(numbers.randbytes(min(body_bytes, 300)))
+            for number, seed in enumerate((numbers.randbytes(8), bytes(8), b"\xff" * 8)):
+                body[:8] = seed
+                calls = (SEAL if k % 2 else GUARD) | COPY * (number == 2) | number
+                yield f"static_{body_bytes}_{k}_{number}", image(data + body, right, calls, SEALED * (k % 3 != 0))
+            yield f"static_{body_bytes}_{k}_damaged", image(data + body, right, SEAL, SEALED | DAMAGE, turned(body_bytes - 1, 1))
+
+
 def windows():
     """Yields files whose keys expire, in each state, in several epochs of the live page, turned, sealed and damaged."""
     right = RIGHT_CHECKSUMS | LIVE | CANARY
@@ -115,6 +133,7 @@ def windows():
 
 def files():
     yield from sealed()
+    yield from statics()
     yield from windows()
     for path in sorted(DATA.glob("*.bf")):
         yield path.stem, image(path.read_bytes())
@@ -146,7 +165,7 @@ def buffers():
                 yield f"{name}_{how}_cut_by_{cut}", bytes([how | bits]) + data[:-cut]
 
 
-COUNTING, WINDOW = 3, 1 << 11
+COUNTING, WINDOW, STATIC = 3, 1 << 11, 1 << 12
 XXH3, EXTERNAL, SIPHASH = 0, 2, 3  # as calls.cpp numbers them
 
 
@@ -157,6 +176,11 @@ def create(path, flags, bits=1024, probes=5, layout=0, hash=XXH3):
 def created_window(path, layout, flags=0):
     """`layout`: 0 window, 1 window-4, 2 window-2, 3 window with epochs that are over at once."""
     return create(path, flags | WINDOW, bits=4096, layout=layout)
+
+
+def created_static(path, flags=0, hash=XXH3, sized=True):
+    """Its keys are gathered until it is published."""
+    return create(path, flags | STATIC, bits=16384, layout=0 if sized else 2, hash=hash)
 
 
 def like(path, other, flags=0):
@@ -279,6 +303,21 @@ def sequences():
                          damage(1, 7) + opened(1, 0, TOLERATE) + opened(1, 0, VERIFY),
         "window_superseded": created_window(0, 2) + on(0, ADD, 3) + opened(0, 1) + created_window(0, 2, REPLACE) + on(0, SYNC, 240, 1) +
                              on(2, ADD, 3) + on(2, SYNC, 240, 1) + on(2, SYNC, 240, 2) + like(1, 0) + on(3, ADD, 5) + on(3, SYNC, 240, 2),
+        "static": created_static(0) + on(0, ADD, 3) + batches(0) + on(0, ASK, 1) + on(0, SYNC, 1, 9) + on(0, PUBLISH) + batches(0) +
+                  on(0, IS_CURRENT) + on(0, PUBLISH) + opened(0, 0) + opened(0, 1) + opened(0, 0, VERIFY) +
+                  opened(0, 0, OPEN_COPY) + damage(0, 70) + opened(0, 0, TOLERATE) + batches(0),
+        "static_unsized": created_static(1, sized=False) + batches(0) + on(0, ADD, 7) * 2 + on(0, PUBLISH) + batches(0) +
+                          on(0, CLOSE) + seal(1, 2) + opened(2, 0) + opened(1, 0) + like(0, 1) + on(2, ADD, 3),
+        "static_external": created_static(0, hash=EXTERNAL) + batches(0) + on(0, ADD, 1) + on(0, PUBLISH) + batches(0),
+        "static_secret": created_static(0, hash=SIPHASH) + on(0, ADD, 3) + batches(0) + on(0, PUBLISH) + batches(0) + opened(0, 0) +
+                         batches(1) + created_static(1, hash=SIPHASH, sized=False) + on(2, ADD, 3) + on(2, PUBLISH) + batches(2),
+        "static_replaced": created_static(0) + on(0, ADD, 3) + on(0, PUBLISH) + opened(0, 0) + created_static(0, REPLACE) + on(2, PUBLISH) +
+                           on(2, ADD, 4) + on(1, ASK, 0) + on(2, SUPERSEDE) + on(2, PUBLISH) + on(0, IS_CURRENT) + on(0, ASK, 1) +
+                           on(2, ADD, 5) + batches(2) + opened(0, 0),
+        "static_over_another": made + opened(0, 0) + created_static(0, REPLACE) + on(2, ADD, 4) + on(0, ADD, 5) + on(2, PUBLISH) +
+                               on(0, ADD, 6) + on(0, SYNC, 1, 12) + on(1, IS_CURRENT) + batches(2),
+        "static_given_up": created_static(0) + on(0, ADD, 3) + on(0, CLOSE) + opened(0, 0) + created_static(0) + batches(0) + create(0, 0) +
+                           on(0, PUBLISH) + batches(0) + bytes([6, 0]) + on(0, PUBLISH),
         "absurd": made + b"".join(on(0, 0, huge, what) for what in range(9) for huge in (0, 1, 4)),
     }
     yield from pieces.items()

@@ -344,6 +344,8 @@ void Sequence::publish(Handle& handle) {
   supersede_file(handle.path, true);
   files_[handle.path] = handle.content;
   handle.unpublished = handle.supersedes = handle.writes = false;
+  handle.content->sealed = facts(handle.filter).layout == BFS_LAYOUT_STATIC;
+  if (handle.content->sealed) check_seal(handle.path);
   check(bfs_add(handle.filter, "x", 1) < 0, "what was published is read");
 }
 

@@ -270,7 +270,8 @@ bfs_statistics facts(const bfs_filter* filter) {
   facts.struct_bytes = sizeof facts;
   const std::int32_t code = bfs_stats(filter, BFS_STATS_FILL, &facts, nullptr);
   check(code == BFS_OK, "the facts about an open filter", code);
-  check(facts.has_fill == 1 && facts.set_bits <= facts.num_bits, "no more bits are set than there are",
+  const bool gathers = facts.layout == BFS_LAYOUT_STATIC && facts.has_fill == 0;  // there are no bits yet
+  check(gathers || (facts.has_fill == 1 && facts.set_bits <= facts.num_bits), "no more bits are set than there are",
         static_cast<std::int64_t>(facts.set_bits));
   check(facts.fill_ratio >= 0 && facts.fill_ratio <= 1, "a fill ratio from 0 to 1");
   check(facts.estimated_fpr >= 0 && facts.estimated_fpr <= 1, "an estimated rate from 0 to 1");

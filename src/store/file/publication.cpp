@@ -1,6 +1,7 @@
 #include "store/file/publication.hpp"
 
 #include "base/fail.hpp"
+#include "layout/layout.hpp"
 
 namespace bfstore::store {
 using base::fail;
@@ -64,8 +65,9 @@ Error Publication::give_name(OpenFile& made) {
     if (has_name && replaced_ != nullptr) replaced_->is_gone();
     if (error.ok() || found_ != Found::kSuperseded) replaced_.reset();
     // The new file has the name, but a caller that gets an error expects the old file there: no process may believe the
-    // new one. A sealed file is not written to, so no keys depend on its name.
-    return !error.ok() && has_name && !made.identity().seal ? made.poison(error) : error;
+    // new one. A sealed copy is not written to, and its keys are those of another file: no keys depend on its name.
+    const bool depends = !made.identity().seal || layout::row_of(made.identity().shape.layout).info.can.build;
+    return !error.ok() && has_name && depends ? made.poison(error) : error;
   }
   return replaced_again_and_again(made.file().path());
 }

@@ -285,6 +285,7 @@ Error Session::publish() {
   writers_lock_ = {};
   const Error error = publication_.give_name(opened_);
   if (error.code == Code::kPoisoned) return error;  // for good: no slot may name this boot again
+  if (!error.ok() && opened_.identity().seal && file.has_its_path()) return error;  // it stays as it was sealed
   if (!error.ok()) return go_on_unpublished(error);
   role_ = Role::kReader;
   return {};

@@ -298,6 +298,20 @@ TEST_CASE("no key is lost when a writer comes at any sync of a file that is seal
   CHECK(came > 0);
 }
 
+// The sealed file has the name by then, and nothing is written to it any more.
+TEST_CASE("a file that is sealed in place, and whose name is not made durable, is as it was sealed") {
+  const faults::Scope scope;
+  TempDir dir;
+  make_plain(dir.file());
+  faults::on_folder_sync = [] { return EIO; };
+  CHECK_FALSE(seal(dir.file(), dir.file(), replacing()).ok());
+  faults::on_folder_sync = nullptr;
+  const auto found = verify(dir.file());
+  REQUIRE(found.ok());
+  CHECK(found->damaged.empty());
+  CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kOk);
+}
+
 namespace {
 
 // Checks that sealing in place is refused if `happens` is called meanwhile.
