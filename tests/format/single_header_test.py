@@ -418,6 +418,7 @@ class Damage(Case):
         yield at_rest(self.path, "blocked", keys=PRESENT, note=b"a note"), None
         yield at_rest(self.path, "counting", "siphash", keys=PRESENT), SECRET
         yield at_rest(self.path, "window", keys=PRESENT, note=b"a note"), None
+        yield at_rest(self.path, "static", keys=PRESENT, fpr=0.2), None
         at_rest(self.path, "classic", keys=PRESENT)
         bfs.seal(LIBRARY, self.path, self.path + b".sealed")
         yield pathlib.Path(os.fsdecode(self.path + b".sealed")).read_bytes(), None

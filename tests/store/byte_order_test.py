@@ -5,6 +5,7 @@ header (bfstore_reader.h) reads on each what another one wrote.
 Arguments: the project's root, this machine's byte_order.
 """
 import concurrent.futures
+import gzip
 import itertools
 import os
 import pathlib
@@ -16,9 +17,12 @@ import unittest
 
 ROOT, NATIVE = pathlib.Path(sys.argv[1]), sys.argv[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
-from bfstore_ctypes import LAYOUTS  # found only now
+from bfstore_ctypes import BUILT_LAYOUTS  # found only now
+from bfstore_ctypes import LAYOUTS as ALL_LAYOUTS
 from programs import missing
 
+LAYOUTS = [layout for layout in ALL_LAYOUTS if layout not in BUILT_LAYOUTS]
+KEPT_STATIC = "good_static.bf", "good_static_shards.bf.gz", "good_static_maybe.bf.gz"  # in tests/data; with the keys "key 0" to "key 39"
 PROCESSORS = ("s390x", "aarch64")
 FLAGS = ["-std=c++20", "-O0", "-D_FILE_OFFSET_BITS=64", "-D_GNU_SOURCE", '-DBFSTORE_VERSION="0"']
 
@@ -133,6 +137,21 @@ class ByteOrder(unittest.TestCase):
         for reader, how in itertools.product(self.readers, ([], ["copy"])):
             done = subprocess.run([*reader, path, "0", "1000", *how], stdout=subprocess.PIPE, text=True, check=False)
             self.assertEqual((done.stdout, done.returncode), ("maybe 1000 strangers 0\n", 0), reader)
+
+    def test_a_kept_static_file_has_the_same_answers_on_each(self) -> None:
+        for name in KEPT_STATIC:
+            kept = pathlib.Path(ROOT, "tests/data", name).read_bytes()
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "static.bf")
+                pathlib.Path(path).write_bytes(gzip.decompress(kept) if name.endswith(".gz") else kept)
+                said = {self.run_once(machine, "ask", path, 0, 4000) for machine in self.machines.values()}
+                self.assertEqual(len(said), 1, said)
+                in_c = {subprocess.run([*reader, path, "0", "4000", *how], stdout=subprocess.PIPE, text=True, check=True).stdout
+                        for reader, how in itertools.product(self.readers, ([], ["copy"]))}
+                self.assertEqual(len(in_c), 1, in_c)
+                self.assertEqual(in_c.pop().split()[:2], said.pop().split()[:2], "as many of these keys may be there")
+                for machine in self.machines.values():
+                    self.assertIn("maybe 40 ", self.run_once(machine, "ask", path, 0, 40))
 
     def test_two_machines_use_one_file_at_once(self) -> None:
         def use(maker, other, path, layout) -> None:
