@@ -126,6 +126,8 @@ class Gathered final : public Home {
   }
   [[nodiscard]] Error has_no_bits() const {
     if ((state_word().load() & kGone) != 0) return fail(Code::kSuperseded, path_ + ": " + code_text(Code::kSuperseded));
+    if ((state_word().load() & kUnread) != 0)
+      return fail(Code::kLost, path_ + ": was published, and could not be opened then. Open it.");
     return fail(Code::kFilling, path_ + ": is built when it is published, and has no bits before. Publish it first.");
   }
   [[nodiscard]] Code meaning_of(std::uint64_t differing) const noexcept override {

@@ -118,7 +118,7 @@ void check_published(Filter& filter, const std::string& path) {
   }
   CHECK(state_of(path) == FileState::kClean);
   CHECK(verify(path)->damaged.empty());
-  CHECK(filter.add("too late").code() == Code::kReadOnly);
+  CHECK(filter.add("too late").code() == Code::kSealed);
 }
 
 // Makes a published file with the keys of these writers.
@@ -165,11 +165,25 @@ TEST_CASE("keys of every form are gathered, and are in the file once it is publi
   add_in_every_form(filter, 1);
   check_gathers(filter);
   CHECK(dir.names().empty());
+  const auto file_id = filter.stats().file_id;
   CHECK(filter.publish().ok());
+  CHECK(filter.stats().file_id == file_id);
   CHECK(dir.names() == std::vector<std::string>{"filter.bf"});
   check_published(filter, dir.file());
   CHECK(filter.contains("one more key"));
   CHECK(filter.close().ok());
+}
+
+TEST_CASE("a filter of as many keys as are gathered keeps the seed that was drawn for it") {
+  TempDir dir;
+  Options options = static_options();
+  options.seed.reset();
+  Filter filter = created(dir.file(), options);
+  const std::uint64_t seed = filter.shape().seed;
+  add_in_every_form(filter, 1);
+  REQUIRE(filter.publish().ok());
+  CHECK(filter.shape().seed == seed);
+  check_published(filter, dir.file());
 }
 
 TEST_CASE("threads add, ask and publish at once: a key whose add was not refused is in the file") {
@@ -187,7 +201,7 @@ TEST_CASE("threads add, ask and publish at once: a key whose add was not refused
         const auto digests = digests_from(self * 1'000'000 + first, kAtOnce);
         const Count count = self % 2 == 0 ? filter.add_keys(Keys::digests(digests)) : filter.add_digest(digests[0]);
         if (!count.ok()) {
-          if (count.code() != Code::kReadOnly) ++wrong;
+          if (count.code() != Code::kSealed) ++wrong;
           ++refused;
           return;
         }
@@ -598,7 +612,7 @@ TEST_CASE("a handle whose file another process replaced or removed at once is pu
     REQUIRE_MESSAGE(error.ok(), error.message);
     check_all_maybe(filter);
     CHECK(filter.health() != Code::kOk);
-    CHECK(filter.add("too late").code() == Code::kReadOnly);
+    CHECK(filter.add("too late").code() == Code::kSealed);
     CHECK(filter.publish().code == Code::kInvalid);
     const auto current = filter.is_current();
     CHECK((!current.ok() || !*current));

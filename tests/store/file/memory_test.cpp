@@ -106,7 +106,7 @@ TEST_CASE("after any failed allocation in building a static file it is there wit
       const std::string path = dir.file(std::to_string(threads) + "." + std::to_string(nth));
       Filter filter = created(path, options);
       REQUIRE(filter.use_threads(threads).ok());
-      REQUIRE(filter.add_keys(Keys::digests(digests)).ok());
+      for (int time = 0; time < 2; ++time) REQUIRE(filter.add_keys(Keys::digests(digests)).ok());
       Error error{Code::kNoMemory, 0, {}};
       if (!out_of_memory(nth, [&] { error = filter.publish(); })) break;
       CHECK(error.ok() == std::filesystem::exists(path));
@@ -119,6 +119,7 @@ TEST_CASE("after any failed allocation in building a static file it is there wit
       }
       if (filter.health() != Code::kOk) ++unread;
       const Filter reader = opened(Filter::open(path, OpenMode::kRead));
+      CHECK(reader.stats().keys_added == kDigests);
       for (const Filter* const each : std::initializer_list<const Filter*>{&filter, &reader}) {
         std::vector<std::uint8_t> answers(kDigests);
         CHECK(each->contains_keys(Keys::digests(digests), answers).keys() == kDigests);
