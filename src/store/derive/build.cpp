@@ -228,7 +228,9 @@ class ToBuild {
     if (digests.size() > identity->shape.capacity)
       return fail(Code::kFull, path_ + ": not built, for there are " + std::to_string(digests.size()) +
                                    " keys, and its capacity is " + std::to_string(identity->shape.capacity) +
-                                   ". Give a greater one, or none.");
+                                   (options_.like.empty()
+                                        ? ". Give a greater one, or none."
+                                        : ", as that of " + options_.like + ". Give its layout and its seed instead."));
     Build build(*identity, digests, threads);
     return derive({}, path_, making_, build);
   }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <memory>
 #include <span>
 
 #include "base/fail.hpp"
@@ -22,9 +21,13 @@ using region::File;
 
 constexpr std::uint32_t kDefaultMode = 0600;
 
-// Not inlined, so that its page is not on the stack any more when the slots are written.
-[[gnu::noinline]] Error write_identity(const File& file, const format::Identity& identity) {
-  return file.write_at(format::encode_identity(identity), 0);
+// Not inlined, so that its slot and its page are not on the stack any more when the next slot is written.
+[[gnu::noinline]] Error write_first_slot(const OpenFile& opened, bool filling, const Times& began) {
+  Slot first;
+  first.sequence = 1;
+  first.filling = filling;
+  first.turned_at = began.since_1970;
+  return opened.file().write_at(format::encode_slot(first, opened.identity().file_id), format::kSlotOffset);
 }
 
 // Writes clean to the older slot and dirty to the newer one, because the process that makes the file writes to it.
@@ -35,14 +38,7 @@ Error initialize(const OpenFile& opened, bool filling) {
   if (Error error = opened.write_end_word(opened.identity()); !error.ok()) return error;
   const bool expires = layout::row_of(opened.identity().shape.layout).info.epochs != 0;
   const Times began = expires ? now() : Times{};
-  Slot first;
-  first.sequence = 1;
-  first.filling = filling;
-  first.turned_at = began.since_1970;
-  // On the heap: the stack already has the page of the next slot, which is written further down.
-  const std::unique_ptr<const format::SlotPage> page(
-      new format::SlotPage(format::encode_slot(first, opened.identity().file_id)));
-  if (Error error = opened.file().write_at(*page, format::kSlotOffset); !error.ok()) return error;
+  if (Error error = write_first_slot(opened, filling, began); !error.ok()) return error;
   const auto evidence = opened.evidence_under_lock();
   if (!evidence) return evidence.error();
   Slot dirty = dirty_now(*evidence);
@@ -111,7 +107,7 @@ Result<OpenFile> make(const std::string& path, const format::Identity& identity,
   for (const format::Section& part : {sections.header, sections.behind_header}) {
     if (Error error = file->allocate(part.offset, part.bytes); !error.ok()) return error;
   }
-  if (Error error = write_identity(*file, identity); !error.ok()) return error;
+  if (Error error = file->write_at(format::encode_identity(identity), 0); !error.ok()) return error;
   auto mapping = mapping_of(*file, File::Access::kReadWrite, identity, {}, how.map, pages_for(how.map, how.alone));
   if (!mapping) return mapping.error();
   if (Error error = load(*file, *mapping, identity, how.map); !error.ok()) return error;

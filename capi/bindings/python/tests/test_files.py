@@ -196,6 +196,10 @@ class Making(Case):
             with self.assertRaisesRegex(bfstore.FullError, "5000 keys, and its capacity is 4999"):
                 bfstore.build(self.path, form, 4999, layout="static")
         self.assertEqual(list(self.folder.iterdir()), [])
+        bfstore.build(self.path, keys[:4999], layout="static").close()
+        with self.assertRaisesRegex(bfstore.FullError, "Give its layout and its seed instead"):
+            bfstore.build(self.path, keys, like=self.path, replace=True)
+        self.path.unlink()
         for none in ([], iter([])):
             with bfstore.build(self.path, none, layout="static") as built:
                 self.assertNotIn("a", built)
