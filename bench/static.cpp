@@ -25,6 +25,7 @@
 
 #include "fail.hpp"
 #include "harness.hpp"
+#include "keys.hpp"
 #include "measure.hpp"
 #include "memory.hpp"
 #include "rivals_found.hpp"  // made by meson: BFBENCH_WITH_...

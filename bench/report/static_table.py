@@ -38,8 +38,8 @@ def static_table(rows: dict, keys: int) -> str:
               f"{facts['build']:.0f}", f"{facts['pages']:.2f}"] for subject, facts in rows.items()]
     left_out = [f"{name}: not measured, {library} is not there." for name, library in RIVALS.items() if name not in rows]
     return (f"## Static filters of {keys:,} keys\n\nNanoseconds a key that is absent, of the thread's CPU time; in brackets "
-            "times blocked's. Least: times the least bits that any filter of this rate takes. Pages: of 4 KiB, that a cold lookup
-reads; of ours measured, 3,000 lookups of a file that was not in memory.\n\n" +
+            "times blocked's. Least: times the least bits that any filter of this rate takes. Pages: of 4 KiB, that a cold "
+            "lookup reads; of ours measured, 3,000 lookups of a file that was not in memory.\n\n" +
             table(["filter", "bits a key", "false positives", "least", "one lookup", "many", "build", "pages"], lines) +
             "".join("\n" + line + "\n" for line in left_out))
 

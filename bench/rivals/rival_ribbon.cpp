@@ -57,7 +57,7 @@ class Ribbon : public StaticSubject {
 
   [[nodiscard]] std::size_t num_bytes() const override { return buffer_->bytes().size(); }
   // Its two windows of 128 slots lie next to each other. What RocksDB reads is not told, so this is not measured.
-  [[nodiscard]] double num_pages(std::uint64_t) const override { return 1; }
+  [[nodiscard]] double num_pages(std::span<const std::uint64_t>) const override { return 1; }
 
  private:
   std::unique_ptr<const rocksdb::FilterPolicy> policy_{rocksdb::NewRibbonFilterPolicy(kBitsOfBloom)};

@@ -61,7 +61,8 @@ class Plan(BfCase):
     def test_what_layouts_have_in_common_is_a_line(self):
         text = self.good("plan", "-n", "100M", "-p", "1%").decode()
         self.assertIn("\nSmallest file: classic.\nFewest cache lines: blocked and counting (bf create makes blocked by default).\n"
-                      "Each layout adds keys, merges and folds.\nNone of these grows or expires keys; --window 24h expires them.\n", text)
+                      "Each layout adds keys, merges and folds.\nNone of these grows or expires keys; --window 24h expires them.\n"
+                      "If all keys are known, and none comes later: --layout static, 87.7 MiB.\n", text)
         alone = self.good("plan", "-n", "100M", "-p", "1%", "--layout", "counting").decode()
         self.assertIn("\ncounting adds keys, removes keys, merges and folds.\nIt never grows, expires keys or intersects.\n", alone)
         self.assertNotIn("Smallest", alone)
@@ -82,6 +83,20 @@ class Plan(BfCase):
             text = self.good("plan", "-n", "50M", "-p", "0.001", *given).decode()
             self.assertEqual(re.findall(r"False-positive rate of (\w+) as it fills", text), [layout])
             self.assertLessEqual(len(text.splitlines()), 45)
+
+    def test_the_layout_that_is_built_once_says_so_and_its_command_builds_it(self):
+        text = self.good("plan", "-n", "70k", "-p", "1%", "--layout", "static").decode()
+        self.assertIn("\nIt never adds keys, removes keys, grows, expires keys, merges, intersects or folds.\n"
+                      "static is built once, of all keys (bf build), and takes none later.\n", text)
+        line = text.partition("\nTo make one of them:\n")[2].strip()
+        self.assertEqual(line, "bf build filter.bf --from keys.txt --layout static -n 70_000 -p 0.01")
+        self.write("keys.txt", b"".join(b"%d\n" % i for i in range(70_000)))
+        self.good(*line.split()[1:], "-q")
+        made, plan = header(self.path("filter.bf")), self.planned("-n", "70k", "-p", "1%", "--layout", "static")[0]["static"]
+        self.assertEqual((made["m"], made["k"], made["n"]), (plan["num_bits"], plan["num_probes"], plan["capacity"]))
+        self.assertEqual(plan["can"], {**dict.fromkeys(plan["can"], False), "build": True})
+        self.assertEqual(list(self.planned("--like", "filter.bf", "-n", "1M")[0]), ["blocked", "classic", "counting", "static"])
+        self.assertNotIn("static", self.good("plan", "-n", "70k", "-m", "1M").decode())
 
     def test_the_textbooks_m_is_that_of_the_rate_that_was_asked_for(self):
         self.assertEqual(self.rows("-n", "50M", "-p", "0.001", "--formulas")["-n ln p / (ln 2)^2"], ["718,879,378"] * 3)
@@ -122,7 +137,7 @@ class Plan(BfCase):
             self.assertEqual(len(rates), 128)
             self.assertIn({"keys": plan["capacity"], "fpr": plan["fpr"]}, plan["curve"])
             self.assertEqual(plan["can"], {"add": True, "remove": False, "grow": False, "expire": False, "merge": True,
-                                           "fold": True, "intersect": True})
+                                           "fold": True, "intersect": True, "build": False})
             self.assertAlmostEqual(plan["curve"][-1]["keys"] / plan["capacity"], 2, delta=1e-3)
 
     def test_json_has_no_curve_unless_it_is_asked_for(self):
@@ -176,7 +191,7 @@ class Plan(BfCase):
 
     def test_one_layout_alone(self):
         self.assertEqual(list(self.planned("-n", "9", "--layout", "classic")[0]), ["classic"])
-        self.refused("plan", "-n", "9", "--layout", "square", says="--layout: 'square' is not a layout. Give one of blocked, classic, counting, window, window-4 or window-2")
+        self.refused("plan", "-n", "9", "--layout", "square", says="--layout: 'square' is not a layout. Give one of blocked, classic, counting, static, window, window-4 or window-2")
 
     def test_curves_are_braille_in_utf_8_and_plain_ascii_elsewhere(self):
         locales = os.environ | {"LC_ALL": "C.UTF-8"}, os.environ | {"LC_ALL": "C"}

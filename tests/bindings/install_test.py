@@ -218,9 +218,17 @@ class Install(Stranger):
         nothing = self.folder / "nothing"
         nothing.mkdir()
         (nothing / "libbfstore.so.0").touch()  # no library, and found before one that is installed, perhaps for a moment by another test
-        done = subprocess.run([*tools, "bfstore/lib/index.js"], cwd=self.folder, env=self.environment(*tools, LD_LIBRARY_PATH=str(nothing)),
-                              check=False, capture_output=True, text=True)
-        self.assertIn("cannot be loaded: install bfstore (ninja -C build install && ldconfig), or run ./tools/demo", done.stderr)
+
+        def said(package):
+            return subprocess.run([*tools, f"{package}/lib/index.js"], cwd=self.folder, env=self.environment(*tools, LD_LIBRARY_PATH=str(nothing)),
+                                  check=False, capture_output=True, text=True).stderr
+
+        words = "cannot be loaded: install bfstore (ninja -C build install && ldconfig), or run ./tools/demo in the clone"
+        self.assertIn(f"{words} from which npm has installed this package\n", said("bfstore"))
+        self.write("app/node_modules/.package-lock.json",  # as npm notes it
+                   json.dumps({"packages": {"node_modules/bfstore": {"resolved": "file:../clone/capi/bindings/node"}}}))
+        (self.folder / "bfstore").rename(self.folder / "app" / "node_modules" / "bfstore")
+        self.assertIn(f"{words}, which makes {self.folder.resolve()}/clone/build-release/capi/libbfstore.so.0\n", said("app/node_modules/bfstore"))
 
     def test_java_is_installed_by_readme_s_commands(self):
         if not NETWORK:

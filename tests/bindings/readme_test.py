@@ -49,6 +49,15 @@ class InYourLanguage(unittest.TestCase):
                 self.assertRegex(text, f"(?i){words}", language)
 
 
+    def test_each_readme_names_the_error_of_a_wrong_secret(self):
+        kinds = {"python": "`bfstore.SecretError`", "rust": "`Error::Secret`", "java": "`BfstoreException.SecretException`",
+                 "go": "`bfstore.ESECRET`", "node": '"BFS_ESECRET"'}
+        self.assertEqual(set(kinds), set(languages.LANGUAGES))
+        for language, kind in kinds.items():
+            text = " ".join((ROOT / "capi" / "bindings" / language / "README.md").read_text("utf-8").split())
+            self.assertRegex(text, rf"\*\*Keys that strangers choose\*\*: [^*]*A missing or wrong one is [^.]*{re.escape(kind)}\.", language)
+
+
 class Windows(unittest.TestCase):
     """capi/guide/windows.md"""
 

@@ -243,8 +243,9 @@ class OfChance(Case):
     """Bodies that no builder made: every threshold, and every bit of a slot, is there. The answers say which one was read."""
 
     def test_answers_are_the_same_in_bodies_of_chance(self):
-        shapes = [(body_bytes, k) for k in (1, 2, 3) for body_bytes in (64, 192, 256, 320, 1088, 4096, 65536, 2 * MIB - 64, 2 * MIB + 64, 4 * MIB + 128)]
-        shapes += [(self.chance.randrange(1, 600) * 64, self.chance.randrange(1, 9)) for _ in range(30)] + [(4096, k) for k in range(4, 33)]
+        shapes = [(body_bytes, k) for k in (1, 2, 3) for body_bytes in (64, 192, 256, 320, 1088, 4096, 65536, 2 * MIB - 64, 2 * MIB + 64, 2 * MIB + 128, 4 * MIB + 128)]
+        shapes += [(3072, 1), (512, 1), (12032, 2), (384, 7), (384, 8), (448, 8)]  # roots that are odd, or whole; a layer 0 of 64 slots
+        shapes += [(self.chance.randrange(1, 600) * 64, self.chance.randrange(1, 9)) for _ in range(30)] + [(4096, k) for k in (*range(4, 34), 40, 64)]
         for body_bytes, k in shapes:
             with self.subTest(body_bytes=body_bytes, k=k):
                 f = writer.shape(STATIC, 8 * body_bytes, k)
@@ -371,8 +372,9 @@ class Broken(Case):
 
     def test_more_than_32_columns_say_maybe(self):
         for k in (33, 40, 64):
-            read = self.make(4096, k, digests=self.digests(50))
-            self.assertEqual({*self.all_agree(read, self.digests(300))}, {1})
+            for body in (None, bytes(4096), b"\x01" * 4096):  # what a builder would write, and what none would
+                read = self.make(4096, k, body=body, digests=self.digests(50))
+                self.assertEqual({*self.all_agree(read, self.digests(300))}, {1})
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ struct Refusal {
   std::string why;
 };
 
-// Each layout is in one of the two lists, in the order of their numbers.
+// Each layout that was asked for is in one of the two lists, in the order of their numbers.
 struct Forecasts {
   bfstore::PlanRequest given;
   std::optional<double> asked_fpr;  // if m follows from it
@@ -33,6 +33,7 @@ struct Forecasts {
   bool has_formulas = false;        // the table has Bloom's formulas
   std::vector<Forecast> possible;
   std::vector<Refusal> impossible;
+  std::optional<bfstore::Plan> built_once;  // the layout that is built from all keys, if it was not asked for
 };
 
 // The range of an axis of these rates: see tools::bottom_of().

@@ -186,6 +186,18 @@ std::string making_command(const bfstore::PlanRequest& given, const bfstore::Pla
          option_of("-n", plan.capacity);
 }
 
+// What the keys would take in the layout that is built once. Nothing if their number is not given.
+std::optional<bfstore::Plan> built_once(const bfstore::PlanRequest& given) {
+  if (given.capacity == 0 || given.num_bits != 0 || given.max_bytes != 0 || given.bits_per_key != 0)
+    return std::nullopt;
+  for (const bfstore::LayoutInfo& layout : bfstore::layouts()) {
+    if (!layout.can.build) continue;
+    const auto plan = bfstore::plan({.layout = layout.layout, .capacity = given.capacity, .fpr = given.fpr});
+    if (plan) return *plan;
+  }
+  return std::nullopt;
+}
+
 Forecasts forecasts_of(const Arguments& arguments, const bfstore::PlanRequest& given) {
   const bfstore::Options& options = arguments.options;
   Forecasts all;
@@ -196,8 +208,8 @@ Forecasts forecasts_of(const Arguments& arguments, const bfstore::PlanRequest& g
   all.key_bytes = arguments.key_bytes;
   for (const bfstore::LayoutInfo& layout : bfstore::layouts()) {
     const bool is_like = !options.like.empty() && layout.layout == all.given.layout;
-    const bool is_wanted =
-        options.layout ? layout.layout == *options.layout : is_like || layout.can.expire == (options.window_ms != 0);
+    const bool is_usual = !layout.can.build && layout.can.expire == (options.window_ms != 0);
+    const bool is_wanted = options.layout ? layout.layout == *options.layout : is_like || is_usual;
     if (!is_wanted) continue;
     bfstore::PlanRequest request = all.given;
     if (request.layout != layout.layout) request.hash = bfstore::Hash::kXxh3;
@@ -211,6 +223,7 @@ Forecasts forecasts_of(const Arguments& arguments, const bfstore::PlanRequest& g
       all.impossible.push_back({layout, with_names_of_options(plan.error().message, "")});
     }
   }
+  if (!options.layout && options.like.empty() && options.window_ms == 0) all.built_once = built_once(all.given);
   return all;
 }
 

@@ -282,7 +282,10 @@ std::string about_building(const Forecasts& all) {
     if (one.plan.layout.can.build)
       return std::string(one.plan.layout.name) + " is built once, of all keys (bf build), and takes none later.\n";
   }
-  return "";
+  if (!all.built_once) return "";
+  const std::string name = all.built_once->layout.name;
+  return "If all keys are known, and none comes later: --layout " + name + ", " +
+         human_bytes(all.built_once->file_bytes) + ".\n";
 }
 
 std::string about_turns(const Forecasts& all) {

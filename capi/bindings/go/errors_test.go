@@ -191,6 +191,11 @@ func TestTheWayOutHasNamesOfGo(t *testing.T) {
 			_, err := bfstore.Create(path, bfstore.Options{Layout: bfstore.Static})
 			return err
 		},
+		"Build another one from all keys (Build).": func() error {
+			memory := must[[]byte](t)(syscall.Mmap(-1, 0, 99_999, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE))
+			_, err := bfstore.Format(memory, bfstore.Options{Capacity: 5, Layout: bfstore.Static})
+			return err
+		},
 		"open it for writing (OpenOptions{Write: true})":       func() error { _, err := reader.AddString("b"); return err },
 		"(OpenOptions{Write: true, Recover: true})":            opening(inUse, bfstore.OpenOptions{}),
 		"accept the loss (AcceptLoss: true)":                   opening(inUse, bfstore.OpenOptions{}),

@@ -66,8 +66,8 @@ type Statistics struct {
 	Memory      *Memory // with StatsOptions.Memory, for a file
 
 	// Of a layout whose keys expire; otherwise zeros.
-	Epochs       int           // the epochs whose keys it has: 8, 4 or 2
-	Epoch        uint64        // the current one, from 0
+	Epochs       int           // the epochs whose keys it has: 8, 4 or 2. 0 if keys do not expire
+	Epoch        uint64        // the current one, from 0; also 0 if keys do not expire: see Epochs
 	TurnedAt     time.Time     // when it began
 	Window       time.Duration // for how long a key is kept after its last add, at least
 	TurnDue      bool          // the current epoch has lasted for its time: Turn would end it

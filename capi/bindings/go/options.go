@@ -81,7 +81,7 @@ type OpenOptions struct {
 	Write     bool // look up and add, concurrently with any number of other writers
 	Exclusive bool // look up and add as the only writer, several times as fast: implies Write
 
-	Secret         []byte        // for a filter with SipHash: the secret that it was made with
+	Secret         []byte        // for a filter with SipHash: the secret that it was made with, or the error is ESECRET
 	LockTimeout    time.Duration // for each lock, as long as the filter is open; 0 is 5 seconds
 	WritebackCheck time.Duration // for writing: time between checks for failed writes; 0 is 100 ms
 	Threads        int           // Exclusive: the threads of one AddKeys, for columns: 1 to 64

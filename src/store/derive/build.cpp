@@ -216,19 +216,24 @@ class ToBuild {
     const auto distinct = static_cast<std::size_t>(std::unique(digests.begin(), digests.end()) - digests.begin());
     if (distinct == 0 && making_.name == NameBefore::kMayBeTaken)
       return no_key_to_replace_it_with(path_, "remove the file first");
-    const auto identity = identity_for(distinct);
-    if (!identity) return identity.error();
-    if (distinct > identity->shape.capacity)
-      return fail(Code::kFull, path_ + ": not built, for there are " + std::to_string(distinct) +
-                                   " keys, and its capacity is " + std::to_string(identity->shape.capacity) +
-                                   ". Give a greater one, or none.");
-    Build build(*identity, digests.first(distinct), threads);
-    if (Error error = derive({}, path_, making_, build); !error.ok()) return error;
-    return opened(identity->file_id);
+    if (Error error = make(digests.first(distinct), threads); !error.ok()) return error;
+    return opened();
   }
 
  private:
-  [[nodiscard]] Result<format::Identity> identity_for(std::uint64_t distinct) const {
+  // Not inlined, so that what it needs is not on the stack while the file is opened.
+  [[gnu::noinline]] Error make(std::span<const std::uint64_t> digests, unsigned threads) const {
+    const auto identity = identity_for(digests.size());
+    if (!identity) return identity.error();
+    if (digests.size() > identity->shape.capacity)
+      return fail(Code::kFull, path_ + ": not built, for there are " + std::to_string(digests.size()) +
+                                   " keys, and its capacity is " + std::to_string(identity->shape.capacity) +
+                                   ". Give a greater one, or none.");
+    Build build(*identity, digests, threads);
+    return derive({}, path_, making_, build);
+  }
+
+  [[nodiscard, gnu::noinline]] Result<format::Identity> identity_for(std::uint64_t distinct) const {
     if (is_sized(options_)) return identity_;
     OwnOptions sized(static_cast<const Options&>(options_));
     sized.capacity = std::max<std::uint64_t>(1, distinct);
@@ -238,7 +243,7 @@ class ToBuild {
   }
 
   // The file has its name, so this fails no more.
-  [[nodiscard]] Built opened(const FileId& file_id) const noexcept try {
+  [[nodiscard]] Built opened() const noexcept try {
     OpenOptions reading;
     reading.map = options_.map;
     reading.secret = options_.secret;
@@ -247,7 +252,7 @@ class ToBuild {
     auto ask = open_file(path_, OpenMode::kRead, reading);
     if (reading.secret) explicit_bzero(reading.secret->data(), reading.secret->size());
     if (!ask) return {nullptr, Code::kLost};
-    if ((*ask)->identity()->file_id != file_id) return {nullptr, Code::kSuperseded};
+    if ((*ask)->identity()->file_id != identity_.file_id) return {nullptr, Code::kSuperseded};
     return {std::move(*ask)};
   } catch (const std::bad_alloc&) {
     return {nullptr, Code::kLost};

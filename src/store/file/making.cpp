@@ -22,6 +22,11 @@ using region::File;
 
 constexpr std::uint32_t kDefaultMode = 0600;
 
+// Not inlined, so that its page is not on the stack any more when the slots are written.
+[[gnu::noinline]] Error write_identity(const File& file, const format::Identity& identity) {
+  return file.write_at(format::encode_identity(identity), 0);
+}
+
 // Writes clean to the older slot and dirty to the newer one, because the process that makes the file writes to it.
 Error initialize(const OpenFile& opened, bool filling) {
   opened.live_word().store(format::LiveWord::healthy(opened.identity().file_id));
@@ -106,7 +111,7 @@ Result<OpenFile> make(const std::string& path, const format::Identity& identity,
   for (const format::Section& part : {sections.header, sections.behind_header}) {
     if (Error error = file->allocate(part.offset, part.bytes); !error.ok()) return error;
   }
-  if (Error error = file->write_at(format::encode_identity(identity), 0); !error.ok()) return error;
+  if (Error error = write_identity(*file, identity); !error.ok()) return error;
   auto mapping = mapping_of(*file, File::Access::kReadWrite, identity, {}, how.map, pages_for(how.map, how.alone));
   if (!mapping) return mapping.error();
   if (Error error = load(*file, *mapping, identity, how.map); !error.ok()) return error;

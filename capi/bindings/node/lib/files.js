@@ -24,6 +24,7 @@ import {wrongType, wrongValue} from "./wrong.js";
 /** @typedef {import("./options.js").OpenOptions} OpenOptions */
 /** @typedef {import("./options.js").OpenOrCreateOptions} OpenOrCreateOptions */
 /** @typedef {import("./options.js").Mode} Mode */
+/** @typedef {import("./options.js").AnyModeOptions} AnyModeOptions */
 /** @typedef {import("./options.js").BufferOptions} BufferOptions */
 /** @typedef {import("./options.js").MemoryOptions} MemoryOptions */
 /** @typedef {import("./options.js").DeriveOptions} DeriveOptions */
@@ -107,6 +108,8 @@ function fileOf(path, how) {
 /** Opens a filter file for adding, or makes it if there is none: Filter.created tells which. Any number of processes may
  * do so at once, and one of them makes the file. No file is ever replaced, and no option changes one that is there.
  * @overload @param {Path} path @param {"a" | "a+"} mode @param {OpenOrCreateOptions} [options] @returns {Filter} */
+/** Opens a filter file with a mode that the program chooses as it runs, and the options that every mode takes.
+ * @overload @param {Path} path @param {Mode} mode @param {AnyModeOptions} [options] @returns {Filter} */
 /** @param {Path | number} path @param {Mode} [mode] @param {OpenOptions | OpenOrCreateOptions} [options] @returns {Filter} */
 export function open(path, mode = "r", options = NONE) {
   return now(opening(path, mode, options));
@@ -116,6 +119,8 @@ export function open(path, mode = "r", options = NONE) {
  * @overload @param {Path | number} path @param {"r" | "r+"} [mode] @param {OpenOptions} [options] @returns {Promise<Filter>} */
 /** open() with "a" on another thread.
  * @overload @param {Path} path @param {"a" | "a+"} mode @param {OpenOrCreateOptions} [options] @returns {Promise<Filter>} */
+/** open() with a mode that the program chooses as it runs, on another thread.
+ * @overload @param {Path} path @param {Mode} mode @param {AnyModeOptions} [options] @returns {Promise<Filter>} */
 /** @param {Path | number} path @param {Mode} [mode] @param {OpenOptions | OpenOrCreateOptions} [options]
  * @returns {Promise<Filter>} */
 export async function openAsync(path, mode = "r", options = NONE) {

@@ -34,6 +34,7 @@ export {version} from "./library.js";
 /** @typedef {import("./options.js").OpenOptions} OpenOptions */
 /** @typedef {import("./options.js").OpenOrCreateOptions} OpenOrCreateOptions */
 /** @typedef {import("./options.js").Mode} Mode */
+/** @typedef {import("./options.js").AnyModeOptions} AnyModeOptions */
 /** @typedef {import("./options.js").BufferOptions} BufferOptions */
 /** @typedef {import("./options.js").MemoryOptions} MemoryOptions */
 /** @typedef {import("./options.js").CopyOptions} CopyOptions */

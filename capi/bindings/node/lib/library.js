@@ -32,13 +32,14 @@ function built() {
 /** A packed package has its own library. Without one for this processor and C library that of the clone is loaded, or
  * else the system's. */
 function load() {
-  const own = [path.join(PACKAGE, "prebuilt", system, "libbfstore.so"), ...built()];
+  const clone = built();
+  const own = [path.join(PACKAGE, "prebuilt", system, "libbfstore.so"), ...clone];
   const name = own.find((one) => fs.existsSync(one)) ?? SONAME;
   try {
     return koffi.load(name);
   } catch (error) {
-    throw new Error(`${name} cannot be loaded: install bfstore (ninja -C build install && ldconfig), or run ./tools/demo in the clone ` +
-      "from which npm has installed this package", {cause: error});
+    throw new Error(`${name} cannot be loaded: install bfstore (ninja -C build install && ldconfig), or run ./tools/demo in the clone` +
+      (clone.length === 0 ? " from which npm has installed this package" : `, which makes ${clone[0]}`), {cause: error});
   }
 }
 

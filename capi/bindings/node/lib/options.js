@@ -69,7 +69,7 @@ import {outOfRange, wrongType, wrongValue} from "./wrong.js";
  * @property {boolean} [exclusive]  "r+": the only writer, several times as fast
  * @property {number} [threads]  "r+" and exclusive: 1 to 64, of addMany()
  * @property {boolean} [followSymlinks]  default true; false: a symbolic link is an error
- * @property {Uint8Array} [secret]  for a filter with the hash "siphash"
+ * @property {Uint8Array} [secret]  for a filter with the hash "siphash": without it, or with another one, "BFS_ESECRET"
  * @property {{offset: number | bigint, bytes?: number | bigint}} [range]  "r": reads an embedded filter that begins at
  *   `offset` in a file of any other format, and has at most so many bytes
  * @property {boolean} [populate]  reads the whole file into memory now
@@ -94,6 +94,8 @@ import {outOfRange, wrongType, wrongValue} from "./wrong.js";
  *   & Pick<OpenFlags, "recover" | "acceptLoss" | "strict">} OpenOrCreateOptions */
 /** "r" asks; "r+" also adds; "a" also makes the file if there is none, and "a+" is the same, since every handle asks.
  * @typedef {"r" | "r+" | "a" | "a+"} Mode */
+/** For open() with a mode that the program chooses as it runs: what every mode takes.
+ * @typedef {Pick<OpenOptions, keyof OpenOptions & keyof OpenOrCreateOptions>} AnyModeOptions */
 
 /** Options to open a filter in memory. @typedef {{secret?: Uint8Array, bare?: boolean}} MemoryOptions */
 /** @typedef {ShapeOptions & {exclusive?: boolean, threads?: number, bare?: boolean}} BufferOptions */

@@ -1,6 +1,6 @@
 // Code that tsc --strict accepts, and mistakes that it has to find: @ts-expect-error before a correct line is an error.
 import * as bfstore from "bfstore";
-import type {Column, ErrorCode, Filter, Foreign, ForeignOptions, Key, Mark, OpenForeignOptions, Statistics} from "bfstore";
+import type {AnyModeOptions, Column, ErrorCode, Filter, Foreign, ForeignOptions, Key, Mark, Mode, OpenForeignOptions, Statistics} from "bfstore";
 
 export async function use(path: string): Promise<number> {
   using made = bfstore.create(path, {capacity: 1000, fpr: 0.01, layout: "blocked", seed: 7n, exclusive: true, threads: 2, lockTimeout: 100});
@@ -62,6 +62,12 @@ export async function use(path: string): Promise<number> {
   // A file that is there has a size.
   bfstore.open(path, "a").close();
   (await bfstore.openAsync(path, "a")).close();
+  const modes: Mode[] = ["r", "a"];
+  const each: AnyModeOptions = {lockTimeout: 100};
+  for (const mode of modes) bfstore.open(path, mode, each).close();
+  (await bfstore.openAsync(path, modes[0])).close();
+  // @ts-expect-error: not every mode makes a file
+  bfstore.open(path, modes[0], {capacity: 5});
   // @ts-expect-error: a reader makes no file
   bfstore.open(path, "r", {capacity: 5});
   // @ts-expect-error: keys that have to be awaited

@@ -17,12 +17,18 @@ export function open(path: Path | number, mode?: "r" | "r+" | undefined, options
  * do so at once, and one of them makes the file. No file is ever replaced, and no option changes one that is there.
  * @overload @param {Path} path @param {"a" | "a+"} mode @param {OpenOrCreateOptions} [options] @returns {Filter} */
 export function open(path: Path, mode: "a" | "a+", options?: import("./options.js").OpenOrCreateOptions | undefined): Filter;
+/** Opens a filter file with a mode that the program chooses as it runs, and the options that every mode takes.
+ * @overload @param {Path} path @param {Mode} mode @param {AnyModeOptions} [options] @returns {Filter} */
+export function open(path: Path, mode: Mode, options?: import("./options.js").AnyModeOptions | undefined): Filter;
 /** open() on another thread.
  * @overload @param {Path | number} path @param {"r" | "r+"} [mode] @param {OpenOptions} [options] @returns {Promise<Filter>} */
 export function openAsync(path: Path | number, mode?: "r" | "r+" | undefined, options?: import("./options.js").OpenOptions | undefined): Promise<Filter>;
 /** open() with "a" on another thread.
  * @overload @param {Path} path @param {"a" | "a+"} mode @param {OpenOrCreateOptions} [options] @returns {Promise<Filter>} */
 export function openAsync(path: Path, mode: "a" | "a+", options?: import("./options.js").OpenOrCreateOptions | undefined): Promise<Filter>;
+/** open() with a mode that the program chooses as it runs, on another thread.
+ * @overload @param {Path} path @param {Mode} mode @param {AnyModeOptions} [options] @returns {Promise<Filter>} */
+export function openAsync(path: Path, mode: Mode, options?: import("./options.js").AnyModeOptions | undefined): Promise<Filter>;
 /** Makes a filter file of these keys, which appears when it is complete, and is open for reading. If no option gives the
  * size, `capacity` is the number of the keys. If one does, an iterable is read part by part: all of its keys need never be in
  * memory at once. So it is for the layout "static", too: its `capacity` is the number of different keys, if no option gives it.
@@ -164,6 +170,7 @@ export type BuildOptions = import("./options.js").BuildOptions;
 export type OpenOptions = import("./options.js").OpenOptions;
 export type OpenOrCreateOptions = import("./options.js").OpenOrCreateOptions;
 export type Mode = import("./options.js").Mode;
+export type AnyModeOptions = import("./options.js").AnyModeOptions;
 export type BufferOptions = import("./options.js").BufferOptions;
 export type MemoryOptions = import("./options.js").MemoryOptions;
 export type DeriveOptions = import("./options.js").DeriveOptions;

@@ -14,6 +14,7 @@ export type BuildOptions = import("./options.js").BuildOptions;
 export type OpenOptions = import("./options.js").OpenOptions;
 export type OpenOrCreateOptions = import("./options.js").OpenOrCreateOptions;
 export type Mode = import("./options.js").Mode;
+export type AnyModeOptions = import("./options.js").AnyModeOptions;
 export type BufferOptions = import("./options.js").BufferOptions;
 export type MemoryOptions = import("./options.js").MemoryOptions;
 export type CopyOptions = import("./options.js").CopyOptions;

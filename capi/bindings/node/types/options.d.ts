@@ -211,7 +211,7 @@ export type OpenFlags = {
      */
     followSymlinks?: boolean | undefined;
     /**
-     * for a filter with the hash "siphash"
+     * for a filter with the hash "siphash": without it, or with another one, "BFS_ESECRET"
      */
     secret?: Uint8Array<ArrayBufferLike> | undefined;
     /**
@@ -286,6 +286,10 @@ export type OpenOrCreateOptions = ShapeOptions & PartOptions & TimeOptions & Mak
  * "r" asks; "r+" also adds; "a" also makes the file if there is none, and "a+" is the same, since every handle asks.
  */
 export type Mode = "r" | "r+" | "a" | "a+";
+/**
+ * For open() with a mode that the program chooses as it runs: what every mode takes.
+ */
+export type AnyModeOptions = Pick<OpenOptions, keyof OpenOptions & keyof OpenOrCreateOptions>;
 /**
  * Options to open a filter in memory.
  */

@@ -803,7 +803,7 @@ def open(path, mode="r", *, follow_symlinks=True, **options):
     capacity and fpr, and other options of create().  The layout, hash, seed, secret, part and window must be those of a
     file that is there; its size may be another one.
     exclusive: adds as the only writer, several times as fast; threads: of its add_many().
-    secret: 16 bytes, of a filter with the hash "siphash".
+    secret: 16 bytes, of a filter with the hash "siphash".  Without it, or with another one: SecretError.
     lock_timeout: seconds for each lock (default 5; 0: do not wait; math.inf).
     writeback_check: seconds between checks whether the kernel failed to write (default 0.1; 0: at each add).
     offset, length: reads an embedded filter in a file of any other format.

@@ -350,6 +350,31 @@ def open(
     verify: bool = ...,
     tolerate_damage: bool = ...,
 ) -> Filter: ...
+@overload
+def open(  # a mode that the program chooses as it runs: the options that every mode takes
+    path: _Path,
+    mode: Literal["r", "r+", "a"],
+    *,
+    exclusive: bool = ...,
+    follow_symlinks: bool = True,
+    secret: bytes | None = ...,
+    threads: int | None = ...,
+    lock_timeout: float | None = ...,
+    writeback_check: float | None = ...,
+    populate: bool = ...,
+    random: bool = ...,
+    guard: bool = ...,
+    any_filesystem: bool = ...,
+    private: bool = ...,
+    recover: bool = ...,
+    accept_loss: bool = ...,
+    strict: bool = ...,
+    limit: bool = ...,
+    no_write: bool = ...,
+    follow: bool = ...,
+    verify: bool = ...,
+    tolerate_damage: bool = ...,
+) -> Filter: ...
 def create(
     path: _Path,
     capacity: int | None = None,

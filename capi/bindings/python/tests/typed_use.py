@@ -4,8 +4,18 @@ import array
 import datetime
 import errno
 import mmap
+from typing import Literal
 
 import bfstore
+
+
+def open_in(mode: Literal["r", "r+", "a"], writes: bool) -> bfstore.Filter:
+    bfstore.open("a.bf", mode, capacity=5)  # error: arg-type
+    bfstore.open("a.bf", mode, offset=64)  # error: arg-type
+    bfstore.open("a.bf", "w" if writes else "r")  # error: call-overload
+    bfstore.open("a.bf", "a" if writes else "r", secret=bytes(16))
+    return bfstore.open("a.bf", mode, lock_timeout=1)
+
 
 with bfstore.create("a.bf", 1000, fpr=0.01, layout="counting", lock_timeout=0.5) as f:
     new: bool = f.add("alice")

@@ -24,6 +24,11 @@ fn main() {
     } else if let Some(archive) = built() {
         link_archive(&archive);
     } else if is_static() || !link_installed() {
+        println!(
+            "cargo:warning=no libbfstore {} was built in the clone or installed, so its sources are compiled, which takes \
+             minutes; BFSTORE_ARCHIVE names the path of one that was built",
+            env!("CARGO_PKG_VERSION")
+        );
         link_archive(&build_vendored());
     }
 }
@@ -40,8 +45,7 @@ fn link_archive(archive: &Path) {
         fail(&format!("{} is no file: BFSTORE_ARCHIVE is the path of libbfstore.a", archive.display()));
     }
     println!("cargo:rerun-if-changed={}", archive.display());
-    let folder = archive.parent().unwrap_or_else(|| Path::new("."));
-    println!("cargo:rustc-link-search=native={}", folder.display());
+    println!("cargo:rustc-link-search=native={}", folder_of(archive).display());
     println!("cargo:rustc-link-lib=static=bfstore");
     if is_static() || env::var_os("BFSTORE_STATIC_LIBSTDCXX").is_some() {
         println!("cargo:rustc-link-search=native={}", folder_of_libstdcxx().display());
@@ -52,6 +56,23 @@ fn link_archive(archive: &Path) {
     for library in ["m", "pthread"] {
         println!("cargo:rustc-link-lib={}={library}", if is_static() { "static:-bundle" } else { "dylib" });
     }
+}
+
+/// Returns a folder in which the archive is libbfstore.a, the one name that the linker looks for.
+fn folder_of(archive: &Path) -> PathBuf {
+    const NAME: &str = "libbfstore.a";
+    let linked = || -> std::io::Result<PathBuf> {
+        let whole = archive.canonicalize()?;
+        if archive.file_name() == Some(NAME.as_ref()) {
+            return Ok(archive.parent().unwrap_or(&whole).to_path_buf());
+        }
+        let folder = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("archive");
+        std::fs::create_dir_all(&folder)?;
+        let _ = std::fs::remove_file(folder.join(NAME)); // of the last build
+        std::os::unix::fs::symlink(whole, folder.join(NAME))?;
+        Ok(folder)
+    };
+    linked().unwrap_or_else(|error| fail(&format!("{}: {error}", archive.display())))
 }
 
 /// Whether the program has no shared library at all.  With one, even libstdc++, it would crash as soon as it starts.

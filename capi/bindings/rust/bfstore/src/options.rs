@@ -233,7 +233,8 @@ impl<'a> OpenOptions<'a> {
     }
 
     fields! {
-        /// 16 bytes: the secret of a filter with [`Hash::SipHash`].
+        /// 16 bytes: the secret of a filter with [`Hash::SipHash`].  Without it, or with another one, the error is
+        /// [`Error::Secret`].
         secret: &'a [u8] => secret = Some(Secret(secret));
         /// Time to wait for each lock: 5 seconds by default; `Duration::ZERO` does not wait, `Duration::MAX` waits as
         /// long as needed.

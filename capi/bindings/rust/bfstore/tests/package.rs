@@ -3,9 +3,9 @@
 
 use std::env;
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{symlink, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use crate::support::{read, repository, Folder};
 
@@ -93,6 +93,8 @@ fn packages_are_made_used_and_removed() {
     place.install("bfstore-sys");
     let package = place.install("bfstore");
     a_path_of_no_archive_is_an_error_with_words(&place);
+    a_library_that_must_be_compiled_is_announced(&place);
+    an_archive_may_have_another_name(&place);
     run(&mut place.build());
     for _ in 0..2 {
         assert_eq!(run(&mut place.program()), SAID);
@@ -129,6 +131,46 @@ fn a_path_of_no_archive_is_an_error_with_words(place: &Place) {
     assert!(!done.status.success());
     assert!(String::from_utf8_lossy(&done.stderr).contains("BFSTORE_ARCHIVE is the path of libbfstore.a"), "{done:?}");
 }
+
+fn archive() -> PathBuf {
+    PathBuf::from(env::var_os("BFSTORE_ARCHIVE").expect("run by tests/bindings/run.py"))
+}
+
+/// The linker took the library that is named libbfstore.a, or found none.
+fn an_archive_may_have_another_name(place: &Place) {
+    let other = place.folder.join("mine-1.0.a");
+    symlink(archive(), &other).unwrap();
+    run(place.build().env("BFSTORE_ARCHIVE", &other));
+    assert_eq!(run(&mut place.program()), SAID);
+    fs::remove_file(place.folder.join("users.bf")).unwrap();
+}
+
+/// Cargo shows these lines of a crate at a path; -vv shows those of every crate.  Two scripts stand for meson and ninja.
+fn a_library_that_must_be_compiled_is_announced(place: &Place) {
+    let tools = place.folder.join("tools");
+    fs::create_dir(&tools).unwrap();
+    for (name, does) in [("meson", "mkdir -p \"$4\" && : > \"$4/build.ninja\""), ("ninja", NINJA)] {
+        fs::write(tools.join(name), format!("#!/bin/sh\n{does}\n")).unwrap();
+        fs::set_permissions(tools.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let path = format!("{}:{}", tools.display(), env::var("PATH").unwrap());
+    let mut build = place.build();
+    build.arg("-vv").env("PATH", path).env("PKG_CONFIG", "false").env("MADE", archive()).env_remove("BFSTORE_ARCHIVE");
+    let done = build.output().unwrap();
+    let said = both(&done);
+    assert!(done.status.success() && said.contains("cargo:warning=no libbfstore "), "{said}");
+    let linked = place.build().arg("-vv").output().unwrap();
+    let said = both(&linked);
+    assert!(linked.status.success() && !said.contains("cargo:warning"), "{said}");
+}
+
+fn both(done: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr))
+}
+
+/// As `ninja -j N -C FOLDER capi/libbfstore.a`.
+const NINJA: &str =
+    "while [ \"$1\" != -C ]; do shift; done; mkdir -p \"$2/capi\" && cp \"$MADE\" \"$2/capi/libbfstore.a\"";
 
 /// With crt-static the program crashed as soon as it started: libstdc++ was shared.
 fn a_program_may_have_libstdcxx_in_it(place: &Place) {

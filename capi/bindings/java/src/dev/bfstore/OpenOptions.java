@@ -143,7 +143,8 @@ public final class OpenOptions {
   }
 
   /**
-   * Sets the secret of a filter with {@link Hash#SIPHASH}.
+   * Sets the secret of a filter with {@link Hash#SIPHASH}. Without it, or with another one, an open throws {@link
+   * BfstoreException.SecretException}.
    *
    * @param secret 16 bytes
    */

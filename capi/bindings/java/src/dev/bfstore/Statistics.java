@@ -30,10 +30,10 @@ import java.util.OptionalLong;
  * @param hugePageBytes bytes in huge pages; empty if not requested
  * @param residentBytes bytes in memory; empty if not requested, or if the kernel does not tell
  * @param epochs the epochs whose keys the filter has: 8, 4 or 2; 0 if keys do not expire
- * @param epoch the number of the current epoch, from 0
+ * @param epoch the number of the current epoch, from 0; also 0 if keys do not expire: then epochs is 0, too
  * @param turnedAt when that epoch began; empty if keys do not expire
  * @param window for how long a key is kept after its last add, at least; empty if keys do not expire
- * @param turnDue whether that epoch has lasted for its time: {@link Filter#turn()} would end it
+ * @param turnDue whether that epoch has lasted for its time: {@link Filter#turn()} would end it; false if keys do not expire
  * @param keysOfEpochs the estimated keys that were added in each epoch, the current one first; none if not requested
  */
 public record Statistics(
