@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <set>
+#include <string>
+#include <string_view>
 
 #include "layout/ribbon.hpp"
 #include "layout/table.hpp"
@@ -98,6 +101,65 @@ TEST_CASE("every key is found, others at the promised rate, from one key on, wit
       CHECK(fill.estimated_keys == static_cast<double>(keys));
       CHECK(fill.estimated_fpr == rate);
     }
+  }
+}
+
+TEST_CASE("filters of random sizes have every key, whatever the digests are, and others at the rate of their columns") {
+  const TemporaryDirectory directory;
+  std::mt19937_64 random(17);
+  double expected = 0;
+  std::uint64_t found = 0;
+  for (int round = 0; round < 48; ++round) {
+    const std::uint64_t keys = 1 + random() % (std::uint64_t{1} << random() % 16);
+    const auto columns = static_cast<int>(1 + random() % 32);
+    CAPTURE(round);
+    CAPTURE(keys);
+    CAPTURE(columns);
+    // Digests of chance, neighbors, and those that differ in their high bits alone. One shard takes any of them.
+    std::vector<std::uint64_t> digests(keys);
+    const std::uint64_t first = random();
+    for (std::uint64_t i = 0; i < keys; ++i) {
+      const std::uint64_t number = first + i;
+      digests[i] = round % 3 == 0 ? random() : round % 3 == 1 ? number : number << 48 | number >> 16;
+    }
+    const Filter filter = built(directory, options_for(keys, std::exp2(-columns)), digests);
+    REQUIRE(filter.shape().num_probes == static_cast<std::uint32_t>(columns));
+    REQUIRE(maybes(filter, digests) == keys);
+    constexpr std::uint64_t kAsked = 2000;
+    std::vector<std::uint64_t> others;
+    const std::set<std::uint64_t> present(digests.begin(), digests.end());
+    while (others.size() < kAsked) {
+      if (const std::uint64_t digest = random(); present.count(digest) == 0) others.push_back(digest);
+    }
+    expected += static_cast<double>(kAsked) * std::exp2(-columns);
+    found += maybes(filter, others);
+  }
+  CHECK(std::abs(static_cast<double>(found) - expected) <= 4.5 * std::sqrt(expected));
+}
+
+TEST_CASE("keys that are hashed are found, and others at the promised rate, with every hash that has digests") {
+  const TemporaryDirectory directory;
+  constexpr std::uint64_t kKeys = 20'000, kAsked = 50'000;
+  std::vector<std::string> keys;
+  for (std::uint64_t i = 0; i < kKeys + kAsked; ++i) keys.push_back("key " + std::to_string(i));
+  const std::vector<std::string_view> views(keys.begin(), keys.end());
+  for (const HashInfo& hash : hashes()) {
+    if (hash.gives_positions || hash.hash == Hash::kExternal) continue;
+    CAPTURE(hash.name);
+    Options options = options_for(kKeys, 0x1p-6);
+    options.hash = hash.hash;
+    OpenOptions opening;
+    if (!hash.takes_seed) options.seed.reset();
+    if (hash.takes_secret) opening.secret = options.secret = Secret{9, 8, 7};
+    const std::string path = directory.file("static.bf");
+    must(Filter::build(path, options, Keys::views(std::span(views).first(kKeys))));
+    const Filter filter = must(Filter::open(path, OpenMode::kRead, opening));
+    std::vector<std::uint8_t> answers(views.size());
+    REQUIRE(filter.contains_keys(Keys::views(views), answers).ok());
+    CHECK(std::count(answers.begin(), answers.begin() + kKeys, 1) == kKeys);
+    const auto wrong = static_cast<double>(std::count(answers.begin() + kKeys, answers.end(), 1));
+    const double expected = kAsked * 0x1p-6;
+    CHECK(std::abs(wrong - expected) <= 4.5 * std::sqrt(expected));
   }
 }
 

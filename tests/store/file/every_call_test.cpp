@@ -277,12 +277,14 @@ Error build_it(Scene& scene) {
   for (std::uint64_t i = 0; i < kSome; ++i) digests[i] = (i + 1) * 0x9e3779b97f4a7c15;
   return take(scene, Filter::build(scene.path, small_options(), Keys::digests(digests)));
 }
-Error build_static(Scene& scene) {
+Error build_static_file(Scene& scene, bool replace) {
   std::vector<std::string> keys;
   for (std::uint64_t i = 0; i < kSome; ++i) keys.push_back(key_of(kNewcomer, first_key + i));
   const std::vector<std::string_view> views(keys.begin(), keys.end());
-  return take(scene, Filter::build(scene.path, built_once(false), Keys::views(views)));
+  return take(scene, Filter::build(scene.path, built_once(replace), Keys::views(views)));
 }
+Error build_static(Scene& scene) { return build_static_file(scene, false); }
+Error replace_by_static(Scene& scene) { return build_static_file(scene, true); }
 Error make(Scene& scene) { return take(scene, Filter::create(scene.path, small_options())); }
 Error replace(Scene& scene) { return take(scene, Filter::create(scene.path, replacing(false))); }
 Error publish(Scene& scene) { return scene.handle->publish(); }
@@ -468,7 +470,7 @@ const char* in_the_c_abi(Error (*act)(Scene&)) {
   if (act == sync_it) return "bfs_sync";
   if (act == turn_it) return "bfs_turn";
   if (act == say_recovered) return "bfs_finish_recovery";
-  if (act == build_it || act == build_static) return "bfs_build";
+  if (act == build_it || act == build_static || act == replace_by_static) return "bfs_build";
   if (act == make_the_delta) return "bfs_make_delta";
   if (act == apply_it) return "bfs_apply_delta";
   if (seals(act) || makes_a_copy(act)) return act == intersect_it ? "bfs_intersect" : "bfs_copy";
@@ -501,6 +503,7 @@ const Operation kOperations[] = {
     {"open or create, where a file is in use", in_use, nobody, open_or_make, writes},
     {"build a file of keys", nothing, nobody, build_it, is_built, 0, kNew},
     {"build a static file", nothing, nobody, build_static, is_static, 0, kNew},
+    {"build a static file with replace, beside a writer", in_use, nobody, replace_by_static, is_static, 0, kReplaced},
     {"publish gathered keys", nothing, gatherer, publish, is_static, 0, kNew},
     {"publish gathered keys with replace", looked_at, gathering_successor, publish, is_static, 0, kReplaced},
     {"publish gathered keys with replace, beside a writer", in_use, gathering_successor, publish, is_static, 0,
@@ -655,7 +658,8 @@ void check_replaced(const Scene& scene, bool with_keys) {
 }
 
 bool is_built_once(const Operation& operation) {
-  return operation.act == build_static || operation.ready == gatherer || operation.ready == gathering_successor;
+  return operation.act == build_static || operation.act == replace_by_static || operation.ready == gatherer ||
+         operation.ready == gathering_successor;
 }
 
 void check_aftermath(Scene& scene, const Operation& operation, const format::FileId& old_file) {

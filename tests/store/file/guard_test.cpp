@@ -78,6 +78,29 @@ TEST_CASE("every form of lookup that meets a page that cannot be read answers ma
   }
 }
 
+// A page of ones is no "maybe" there.
+TEST_CASE("every form of lookup that meets a page of a file that was built once and cannot be read answers maybe") {
+  Options options;
+  options.layout = Layout::kStatic;
+  options.unpublished = true;
+  for (const off_t end : {off_t{0}, off_t{4096}, kHeader}) {
+    for (const AskForm& form : ask_forms()) {
+      CAPTURE(form.name);
+      CAPTURE(end);
+      TempDir dir(memory_folder());
+      Filter made = created(dir.file(), options);
+      for (const AddForm& add : add_forms()) CHECK(add.add(made, 1, kThreeWindows).ok());
+      REQUIRE(made.publish().ok());
+      const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead, kGuarded));
+      CHECK(form.ask(reader, kNobody, kThreeWindows) < kThreeWindows / 2);
+      CHECK(made.close().ok());  // it has no guard
+      cut(dir.file(), end);
+      CHECK(form.ask(reader, 1, kThreeWindows) == kThreeWindows);
+      check_all_maybe(reader);
+    }
+  }
+}
+
 TEST_CASE("every form of add that meets a page that cannot be read is an error, and so are all later ones") {
   for (const OpenMode mode : {OpenMode::kWrite, OpenMode::kExclusive}) {
     for (const AddForm& form : add_forms()) {
