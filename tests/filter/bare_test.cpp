@@ -432,8 +432,9 @@ TEST_CASE("the length of a bare filter is what format() needs for it") {
       CHECK(bare::bytes_for(1, bad, layout) == 0);
     CHECK(bare::bytes_for(UINT64_MAX, 10, layout) == 0);
   }
-  for (const unsigned layout : {0U, 4U, 256U + 1U, 0xffffU})
+  for (const unsigned layout : {0U, 8U, 256U + 1U, 0xffffU})
     CHECK(bare::bytes_for(33, 10, static_cast<Layout>(layout)) == 0);
+  for (const Layout layout : {Layout::kStatic, Layout::kWindow}) CHECK(bare::bytes_for(33, 10, layout) == 0);
 }
 
 TEST_CASE("a bare filter that is built of no keys has none") {
@@ -487,7 +488,7 @@ TEST_CASE("input that cannot become a bare filter is refused by a code, and leav
   for (const std::size_t bytes : {0U, 8U, 15U, 17U, 23U, 25U, 50U})
     CHECK(refused(bytes, good, Layout::kClassic, Hash::kXxh3) == Code::kInvalid);
   CHECK(bare::build({}, good) == Code::kInvalid);
-  for (const unsigned layout : {0U, 4U, 256U + 1U})
+  for (const unsigned layout : {0U, 8U, 256U + 1U})
     CHECK(refused(72, good, static_cast<Layout>(layout), Hash::kXxh3) == Code::kInvalid);
   for (const unsigned hash : {0U, 3U, 4U, 256U + 1U})
     CHECK(refused(72, good, Layout::kBlocked, static_cast<Hash>(hash)) == Code::kInvalid);
