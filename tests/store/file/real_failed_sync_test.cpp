@@ -84,16 +84,21 @@ bool try_to_fail_a_sync(const std::string& type) {
   return lost;
 }
 
-void fail_a_sync(const std::string& type) {
+template <class Try>
+void until_keys_are_lost(Try attempt) {
   bool lost = false;
-  for (int tries = 0; tries < 10 && !lost; ++tries) lost = try_to_fail_a_sync(type);
+  for (int tries = 0; tries < 10 && !lost; ++tries) lost = attempt();
   CHECK(lost);
 }
 
-// The write fails when no process is left that could be told.
-void fail_behind_a_killed_writer(const std::string& type, bool again) {
+void fail_a_sync(const std::string& type) {
+  until_keys_are_lost([&] { return try_to_fail_a_sync(type); });
+}
+
+// The write fails when no process is left that could be told. Returns what try_to_fail_a_sync() returns.
+bool try_to_fail_behind_a_killed_writer(const std::string& type, bool again) {
   FullDisk full(type, 1, Lacking::kRoomForNewBits);
-  if (full.disk == nullptr) return;
+  if (full.disk == nullptr) return true;
   CHECK(in_child([&] {
           auto writer = Filter::open(full.paths[0], OpenMode::kWrite, {.writeback_check_ms = kNeverAsks});
           bool good = writer.ok();
@@ -103,13 +108,18 @@ void fail_behind_a_killed_writer(const std::string& type, bool again) {
         }) == 0);
   full.disk->settle();
   reclaim(full.paths[0]);
-  CHECK(lost_in(full.paths[0]) > 0);
+  if (lost_in(full.paths[0]) == 0) return false;
   if (again) mount_again(full);
   for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite}) {
     const auto late = Filter::open(full.paths[0], mode);
     CHECK_FALSE(late.ok());
   }
   if (!again) check_it_can_be_recovered(full);
+  return true;
+}
+
+void fail_behind_a_killed_writer(const std::string& type, bool again) {
+  until_keys_are_lost([&] { return try_to_fail_behind_a_killed_writer(type, again); });
 }
 
 }  // namespace
