@@ -7,7 +7,7 @@ import re
 import stat
 import subprocess
 
-from inspector import BFINSPECT, DIRTY, SLOT_A, SLOT_B, Bytes, InspectorCase, unittest
+from inspector import BF, BFINSPECT, DIRTY, SLOT_A, SLOT_B, Bytes, InspectorCase, unittest
 from html_reader import Page, contrast
 from waiting import PATIENCE
 
@@ -320,6 +320,14 @@ class Pictures(HtmlCase):
         self.assertIn("empty by chance", self.page(self.make("--capacity", "1000", keys=range(4))).text())
         self.assertIn("So few bits are set that a hole would not stand out", self.page(self.make("--capacity", "30k", name="some", keys=range(2000))).text())
         self.assertIn("may have lost its bits", self.page(self.make("--capacity", "30k", name="more", keys=range(20000))).text())
+
+    def test_of_a_layout_that_is_built_once_the_page_says_why_a_stretch_is_emptier(self):
+        with open(self.path("keys"), "w", encoding="utf-8") as keys:
+            keys.writelines(f"{i}\n" for i in range(20000))
+        subprocess.run([BF, "build", self.path("built"), "--from", self.path("keys"), "--layout", "static", "-q"], check=True)
+        text = self.page(self.path("built")).text()
+        self.assertIn("The first and the last bytes of a shard have fewer ones.", text)
+        self.assertNotIn("bits may be missing", text)
 
     def test_of_a_hash_that_may_be_uneven_the_page_says_so(self):
         self.assertIn("With the hash of this filter", self.page(self.make("--capacity", "30k", "--hash", "murmur3", keys=range(20000))).text())

@@ -60,9 +60,10 @@ std::string bars(const Stretches& stretches) {
   return drawn;
 }
 
-const char* about_holes(const Stretches& stretches) {
-  if (!stretches.judged)
-    return ". With the hash and the layout of this filter a stretch may be emptier than the others.";
+const char* about_holes(const Facts& facts) {
+  const Stretches& stretches = *facts.stretches;
+  if (is_built_once(*facts.report.identity)) return ". The first and the last bytes of a shard have fewer ones.";
+  if (!stretches.judged) return ". With the hash of this filter a stretch may be emptier than the others.";
   if (stretches.hole_would_show)
     return ". Keys spread evenly, so a stretch that is much emptier than the others may have lost its bits.";
   const bool some_are_empty =
@@ -83,8 +84,7 @@ std::string about_stretches(const Facts& facts) {
                                           : "from " + percent_text(least) + " to " + percent_text(most) + " is set";
   return "The body in " + grouped(stretches.all.size()) +
          (stretches.all.size() == 1 ? " stretch: " : " equal stretches: ") + range +
-         (counts_keys_without_bits(facts.report) ? ". The bits of counted keys are not there."
-                                                 : about_holes(stretches));
+         (counts_keys_without_bits(facts.report) ? ". The bits of counted keys are not there." : about_holes(facts));
 }
 
 // The capacity that the picture is about. A filter without one is drawn around the keys that it has.
