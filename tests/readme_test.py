@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "support"))
-from bfstore_ctypes import LAYOUTS  # found only now
+from bfstore_ctypes import BUILT_LAYOUTS, LAYOUTS  # found only now
 
 README, C_COMPILER, LIBRARY, BF, BFINSPECT = (pathlib.Path(argument) for argument in sys.argv[1:6])
 LIBRARY, BF, BFINSPECT = LIBRARY.resolve(), BF.resolve(), BFINSPECT.resolve()
@@ -140,16 +140,17 @@ class FirstScreen(unittest.TestCase):
     def bf(self, *arguments: str) -> subprocess.CompletedProcess:
         return self.run_in_folder([BF, *arguments])
 
-    def made(self, name: str, *options: str) -> dict:
-        """Makes a filter, and returns its facts."""
-        made = self.bf("create", name, "--force", "-q", *options)
+    def made(self, name: str, *options: str, built: bool = False) -> dict:
+        """Makes a filter, empty or built of one key, and returns its facts."""
+        pathlib.Path(self.folder.name, "keys").write_text("key\n", "utf-8")
+        made = self.bf(*(["build", name, "--from", "keys"] if built else ["create", name]), "--force", "-q", *options)
         self.assertEqual(made.returncode, 0, made.stderr)
         return json.loads(self.run_in_folder([BFINSPECT, "--json", name]).stdout)
 
-    def abilities(self, *options: str) -> dict:
+    def abilities(self, *options: str, built: bool) -> dict:
         """Returns what commands do with a small filter that is made with these options: tried, and not read from a table."""
-        self.made("one", "--capacity", "1000", "--fpr", "0.01", *options)
-        self.made("other", "--like", "one")
+        self.made("one", "--capacity", "1000", "--fpr", "0.01", *options, built=built)
+        self.made("other", "--like", "one", built=built)
         commands = {"remove": ["one", "absent"], "merge": ["merged", "one", "other", "--force"],
                     "fold": ["one", "folded", "--to-fpr", "0.1", "--force"],
                     "intersect": ["both", "one", "other", "--force"]}
@@ -161,20 +162,21 @@ class FirstScreen(unittest.TestCase):
         section = (GUIDE / "layouts.md").read_text("utf-8").partition("\n## Layouts\n")[2].partition("\n\n#")[0]
         header, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")]
                             for line in section.splitlines() if line.startswith("|")]
-        self.assertEqual(list(LAYOUTS), list(dict.fromkeys(row[0].strip("`").split()[0] for row in rows)))
+        self.assertEqual(sorted(LAYOUTS, key=LAYOUTS.get), list(dict.fromkeys(row[0].strip("`").split()[0] for row in rows)))
         size = ["--capacity", "1M", "--fpr", "0.01"]
         plans = [json.loads(self.bf("plan", "--json", *size, *layout).stdout)["layouts"]
-                 for layout in ([], *(["--layout", name] for name in LAYOUTS if name.startswith("window")))]
+                 for layout in ([], *(["--layout", name] for name in LAYOUTS if name in BUILT_LAYOUTS or name.startswith("window")))]
         planned = {plan["layout"]: plan for layouts in plans for plan in layouts}
         for name, _, bits_per_key, cache_lines, *abilities in rows:
             layout, *hash_ = name.strip("`").split()
             window = ["--window", "24h"] if layout.startswith("window") else []
+            built = layout in BUILT_LAYOUTS
             with self.subTest(name):
-                self.assertEqual(f"{self.made('f', '--layout', layout, *hash_, *window, *size)['bits_per_key']:.2f}", bits_per_key)
+                self.assertEqual(f"{self.made('f', '--layout', layout, *hash_, *window, *size, built=built)['bits_per_key']:.2f}", bits_per_key)
                 self.assertEqual(f"{planned[layout]['bits_per_key']:.2f}", bits_per_key)
                 self.assertEqual(f"{planned[layout]['cache_lines']:.0f}", cache_lines)
                 claimed = dict(zip(header[4:], abilities))
-                self.assertEqual(claimed, self.abilities("--layout", layout, *hash_, *window))
+                self.assertEqual(claimed, self.abilities("--layout", layout, *hash_, *window, built=built))
                 if not hash_:  # a plan knows no hash
                     can = planned[layout]["can"]
                     self.assertEqual(claimed, {what: "yes" if can[what] else "no" for what in claimed})
