@@ -25,6 +25,7 @@ class Digests {
 
   // False if there is no memory.
   bool append(const std::uint64_t* digests, std::size_t count) noexcept {
+    if (count == 0) return true;  // memcpy() takes no null pointers
     if (count > room_ - size_ && !grow(count)) return false;
     std::memcpy(digests_ + size_, digests, count * sizeof *digests);
     size_ += count;
