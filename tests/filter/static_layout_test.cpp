@@ -214,6 +214,16 @@ TEST_CASE("more keys than there is room for make no file") {
   CHECK(directory.entries() == 0);
 }
 
+TEST_CASE("a shard that cannot take all of its keys is an error, whatever its capacity was said to be") {
+  const layout::Row& row = layout::kStaticRow;
+  const layout::Geometry geometry = row.geometry(16384, 7);
+  std::vector<std::uint64_t> words(16384 / 64);
+  auto digests = mixed(1, 3000);
+  std::sort(digests.begin(), digests.end());
+  check_refused(row.build(words.data(), geometry, 0, digests), Code::kFull, {"3000 keys", "larger capacity"});
+  CHECK(row.build(words.data(), geometry, 0, std::span(digests).first(1500)).ok());
+}
+
 TEST_CASE("several shards are one filter, and a copy has the same answers") {
   const TemporaryDirectory directory;
   const auto digests = mixed(11, kKeysOfTwoShards);
