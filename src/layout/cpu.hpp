@@ -11,7 +11,7 @@ namespace bfstore::layout {
 
 struct Cpu {
   bool avx2 = false;
-  bool avx512 = false;  // AVX512F and AVX512VL
+  bool avx512 = false;  // F, VL, BW and DQ: what every CPU has that has VL
 };
 
 // Intel's manual, volume 1, 14.7.1 and 15.3: the CPU must have the instructions, and the operating system must save
@@ -22,9 +22,10 @@ inline Cpu read_cpu() noexcept {
   std::uint32_t saved = 0, saved_high = 0;
   __asm__ volatile("xgetbv" : "=a"(saved), "=d"(saved_high) : "c"(0));
   if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0) return {};
-  constexpr std::uint32_t kAvx = 0x06, kAvx512 = 0xe6;
-  const bool has_avx512 = (ebx & bit_AVX512F) != 0 && (ebx & bit_AVX512VL) != 0;
-  return {(saved & kAvx) == kAvx && (ebx & bit_AVX2) != 0, (saved & kAvx512) == kAvx512 && has_avx512};
+  constexpr std::uint32_t kSavedByAvx = 0x06, kSavedByAvx512 = 0xe6;
+  constexpr unsigned kAvx512 = bit_AVX512F | bit_AVX512VL | bit_AVX512BW | bit_AVX512DQ;
+  return {(saved & kSavedByAvx) == kSavedByAvx && (ebx & bit_AVX2) != 0,
+          (saved & kSavedByAvx512) == kSavedByAvx512 && (ebx & kAvx512) == kAvx512};
 }
 
 // Asked once: a hypervisor may take many microseconds to answer.

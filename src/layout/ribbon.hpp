@@ -91,9 +91,10 @@ struct RibbonPlace {
 };
 
 BFSTORE_ALWAYS_INLINE bool is_bumped(const std::byte* shard, std::uint32_t first_bucket, std::uint32_t start) noexcept {
+  constexpr std::uint32_t kBytes = kThresholds[0] | kThresholds[1] << 8 | kThresholds[2] << 16 | kThresholds[3] << 24;
   const std::uint32_t bucket = first_bucket + start / kBucketSlots;
   const auto four = static_cast<std::uint32_t>(shard[kShardHeaderBytes + bucket / 4]);
-  return start % kBucketSlots < kThresholds[four >> bucket % 4 * 2 & 3];
+  return start % kBucketSlots < (kBytes >> (four >> bucket % 4 * 2 & 3) * 8 & 0xff);
 }
 
 BFSTORE_ALWAYS_INLINE RibbonPlace ribbon_place(const std::uint64_t* words, const Geometry& geometry,

@@ -107,7 +107,7 @@ Fill fill(const Tally& tally, const Geometry& geometry) noexcept {
 }
 
 #if defined(__x86_64__)
-constexpr Kernels kKernels{nullptr, &kStaticAvx2, nullptr};
+constexpr Kernels kKernels{&kStaticAvx512, &kStaticAvx2, nullptr};
 #else
 constexpr Kernels kKernels{};
 #endif

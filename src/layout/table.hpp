@@ -29,6 +29,7 @@ extern const Functions kCountingNeon;
 extern const Functions kWindowAvx512;
 extern const Functions kWindow4Avx512;
 extern const Functions kWindow2Avx512;
+extern const Functions kStaticAvx512;
 extern const Functions kStaticAvx2;
 extern const Functions kWindowAvx2;
 extern const Functions kWindow4Avx2;
