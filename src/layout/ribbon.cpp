@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <vector>
 
 namespace bfstore::layout {
@@ -39,79 +40,89 @@ void put_word(std::byte* at, std::uint64_t word) noexcept {
   std::memcpy(at, &bytes, sizeof bytes);
 }
 
-// Solves one layer of a shard after the other.
+// Solves one layer of a shard after the other. A key is known by the hash of its digest that says where its equation
+// begins: equal hashes are of equal digests, since each step of it can be undone.
 class Ribbon {
  public:
   Ribbon(std::byte* shard, const Geometry& geometry, std::span<const std::uint64_t> digests)
       : shard_(shard), geometry_(geometry), shards_(geometry.shards), digests_(digests) {}
 
   bool solve(std::uint64_t seed) {
-    seed_ = seed;
     std::fill(shard_, shard_ + shards_.bytes, std::byte{0});
     put_word(shard_, seed);
     put_word(shard_ + 8, digests_.size());
-    std::vector<std::uint64_t> left(digests_.begin(), digests_.end());
-    for (std::size_t layer = 0; layer < kRibbonLayers; ++layer) left = solve_layer(left, layer);
-    return left.empty();
+    left_.resize(digests_.size());
+    std::ranges::transform(digests_, left_.begin(),
+                           [seed](std::uint64_t digest) { return RibbonHash::starts_of(digest, seed); });
+    for (std::size_t layer = 0; layer < kRibbonLayers; ++layer) solve_layer(layer);
+    return left_.empty();
   }
 
  private:
-  struct Key {
-    std::uint64_t digest;
-    std::uint32_t start, coefficients, fingerprint;
-  };
   struct Row {
     std::uint32_t coefficients = 0, fingerprint = 0;  // 0: the slot is free
   };
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-  // Returns the digests that this layer did not take.
-  std::vector<std::uint64_t> solve_layer(std::span<const std::uint64_t> digests, std::size_t layer) {
+  // Neighboring slots that are sorted together: their keys and their rows fit in a small cache.
+  static constexpr std::uint32_t kRangeSlots = 4096;
+
+  // Takes what it can of the keys that are left.
+  void solve_layer(std::size_t layer) {
     rows_.assign(shards_.slots[layer], {});
-    std::vector<std::uint64_t> left;
-    const std::vector<Key> keys = in_order(digests, layer);
-    for (std::size_t begin = 0, end = 0; begin < keys.size(); begin = end) {
-      const std::uint32_t bucket = keys[begin].start / kBucketSlots;
-      while (end < keys.size() && keys[end].start / kBucketSlots == bucket) ++end;
-      const std::size_t kept = add_bucket(std::span(keys).subspan(begin, end - begin), layer, bucket);
-      for (std::size_t i = begin + kept; i < end; ++i) left.push_back(keys[i].digest);
+    const std::vector<std::size_t> ends = divide(layer);
+    left_.clear();
+    std::size_t begin = 0;
+    for (const std::size_t end : ends) {
+      add_range(std::span(divided_).subspan(begin, end - begin), layer);
+      begin = end;
     }
     substitute(layer);
-    return left;
   }
 
-  [[nodiscard]] std::uint32_t start_of(std::uint64_t digest, std::size_t layer) const noexcept {
-    return RibbonHash::start_in(RibbonHash::starts_of(digest, seed_), layer, shards_.slots[layer]);
+  [[nodiscard]] std::uint32_t start_of(std::uint64_t key, std::size_t layer) const noexcept {
+    return RibbonHash::start_in(key, layer, shards_.slots[layer]);
+  }
+
+  // Puts the keys in the order of their ranges. Returns where the keys of each range end.
+  std::vector<std::size_t> divide(std::size_t layer) {
+    divided_.resize(left_.size());
+    std::vector<std::size_t> next(shards_.slots[layer] / kRangeSlots + 1);
+    for (const std::uint64_t key : left_) ++next[start_of(key, layer) / kRangeSlots];
+    std::exclusive_scan(next.begin(), next.end(), next.begin(), std::size_t{0});
+    for (const std::uint64_t key : left_) divided_[next[start_of(key, layer) / kRangeSlots]++] = key;
+    return next;
   }
 
   // Sorts by counting: bucket by bucket, and in a bucket the highest start first, since the first slots' keys are
   // bumped.
-  [[nodiscard]] std::vector<Key> in_order(std::span<const std::uint64_t> digests, std::size_t layer) const {
-    const std::uint32_t slots = shards_.slots[layer];
-    const auto order_of = [](std::uint32_t start) { return start ^ (kBucketSlots - 1); };
-    std::vector<std::uint32_t> first(std::size_t{slots} + 1);
-    for (const std::uint64_t digest : digests) ++first[order_of(start_of(digest, layer)) + 1];
-    for (std::uint32_t i = 0; i < slots; ++i) first[i + 1] += first[i];
-    std::vector<Key> keys(digests.size());
-    for (const std::uint64_t digest : digests) {
-      const std::uint64_t equation = RibbonHash::equation_of(RibbonHash::starts_of(digest, seed_));
-      const std::uint32_t start = start_of(digest, layer);
-      keys[first[order_of(start)]++] = {digest, start, RibbonHash::coefficients_of(equation),
-                                        RibbonHash::fingerprint_of(equation, geometry_.num_probes)};
+  void add_range(std::span<const std::uint64_t> keys, std::size_t layer) {
+    const auto order_of = [&](std::uint64_t key) { return (start_of(key, layer) ^ (kBucketSlots - 1)) % kRangeSlots; };
+    next_.assign(kRangeSlots, 0);
+    for (const std::uint64_t key : keys) ++next_[order_of(key)];
+    std::exclusive_scan(next_.begin(), next_.end(), next_.begin(), std::uint32_t{0});
+    sorted_.resize(keys.size());
+    for (const std::uint64_t key : keys) sorted_[next_[order_of(key)]++] = key;
+    const auto bucket_of = [&](std::size_t i) { return start_of(sorted_[i], layer) / kBucketSlots; };
+    for (std::size_t begin = 0, end = 0; begin < keys.size(); begin = end) {
+      const std::uint32_t bucket = bucket_of(begin);
+      while (end < keys.size() && bucket_of(end) == bucket) ++end;
+      const std::size_t kept = add_bucket(std::span(sorted_).subspan(begin, end - begin), layer, bucket);
+      left_.insert(left_.end(), sorted_.begin() + static_cast<std::ptrdiff_t>(begin + kept),
+                   sorted_.begin() + static_cast<std::ptrdiff_t>(end));
     }
-    return keys;
   }
 
   // Returns how many of the bucket's keys this layer keeps. The others begin before the slot of the threshold. The last
   // layer has no thresholds.
-  std::size_t add_bucket(std::span<const Key> keys, std::size_t layer, std::uint32_t bucket) {
+  std::size_t add_bucket(std::span<const std::uint64_t> keys, std::size_t layer, std::uint32_t bucket) {
     taken_.clear();
     std::size_t kept = 0;
-    while (kept < keys.size() && add(keys[kept])) ++kept;
+    while (kept < keys.size() && add(keys[kept], layer)) ++kept;
     if (kept == keys.size() || layer + 1 == kRibbonLayers) return kept;
-    const std::uint32_t bumped = keys[kept].start % kBucketSlots + 1;
+    const std::uint32_t bumped = start_of(keys[kept], layer) % kBucketSlots + 1;
     const auto level = static_cast<std::size_t>(std::ranges::lower_bound(kThresholds, bumped) - kThresholds.begin());
-    while (kept > 0 && keys[kept - 1].start % kBucketSlots < kThresholds[level]) {
+    while (kept > 0 && start_of(keys[kept - 1], layer) % kBucketSlots < kThresholds[level]) {
       --kept;
       if (taken_.back() != kNone) rows_[taken_.back()] = {};
       taken_.pop_back();
@@ -122,8 +133,10 @@ class Ribbon {
   }
 
   // Gauss's elimination, one key at a time. False if the equation contradicts earlier ones.
-  bool add(const Key& key) {
-    std::uint32_t slot = key.start, coefficients = key.coefficients, fingerprint = key.fingerprint;
+  bool add(std::uint64_t key, std::size_t layer) {
+    const std::uint64_t equation = RibbonHash::equation_of(key);
+    std::uint32_t slot = start_of(key, layer), coefficients = RibbonHash::coefficients_of(equation);
+    std::uint32_t fingerprint = RibbonHash::fingerprint_of(equation, geometry_.num_probes);
     while (rows_[slot].coefficients != 0) {
       coefficients ^= rows_[slot].coefficients;
       fingerprint ^= rows_[slot].fingerprint;
@@ -144,17 +157,32 @@ class Ribbon {
   void substitute(std::size_t layer) {
     std::array<std::uint32_t, kMostColumns> after{};  // of each column: the bits of the slots from here on
     for (std::uint32_t slot = shards_.slots[layer]; slot-- > 0;) {
-      const Row row = rows_[slot];
-      std::byte* const granule = shard_ + granule_of(geometry_, layer, slot);
-      for (std::uint32_t column = 0; column < geometry_.num_probes; ++column) {
-        const std::uint32_t known = after[column] << 1;
-        const auto sum =
-            static_cast<std::uint32_t>(std::popcount(known & row.coefficients)) ^ row.fingerprint >> column;
-        after[column] = known | (row.coefficients != 0 ? sum & 1 : 0);
-        if (slot % kGranuleSlots != 0) continue;
-        granule[column * 2] = static_cast<std::byte>(after[column]);
-        granule[column * 2 + 1] = static_cast<std::byte>(after[column] >> 8);
-      }
+      for (std::uint32_t first = 0; first < geometry_.num_probes; first += kColumnsAtOnce)
+        substitute_slot(rows_[slot], first, &after[first]);
+      if (slot % kGranuleSlots == 0) put_granule(shard_ + granule_of(geometry_, layer, slot), after);
+    }
+  }
+
+  static constexpr std::uint32_t kColumnsAtOnce = 8;  // in a loop that a compiler makes of vectors
+
+  // A column's sum is the parity of its bits that count and of its bit of the fingerprint.
+  static void substitute_slot(const Row& row, std::uint32_t first, std::uint32_t* after) noexcept {
+    for (std::uint32_t column = 0; column < kColumnsAtOnce; ++column) {
+      const std::uint32_t known = after[column] << 1;
+      std::uint32_t sum = (known & row.coefficients) ^ (row.fingerprint & std::uint32_t{1} << first << column);
+      sum ^= sum >> 16;
+      sum ^= sum >> 8;
+      sum ^= sum >> 4;
+      sum ^= sum >> 2;
+      sum ^= sum >> 1;
+      after[column] = known | (sum & 1);
+    }
+  }
+
+  void put_granule(std::byte* granule, const std::array<std::uint32_t, kMostColumns>& columns) const noexcept {
+    for (std::uint32_t column = 0; column < geometry_.num_probes; ++column) {
+      granule[column * 2] = static_cast<std::byte>(columns[column]);
+      granule[column * 2 + 1] = static_cast<std::byte>(columns[column] >> 8);
     }
   }
 
@@ -162,7 +190,10 @@ class Ribbon {
   const Geometry& geometry_;
   const Shards& shards_;
   std::span<const std::uint64_t> digests_;
-  std::uint64_t seed_ = 0;
+  std::vector<std::uint64_t> left_;     // the keys that no layer has taken yet
+  std::vector<std::uint64_t> divided_;  // the same, by ranges
+  std::vector<std::uint64_t> sorted_;   // those of a range
+  std::vector<std::uint32_t> next_;     // where the next key of each of its slots goes
   std::vector<Row> rows_;
   std::vector<std::uint32_t> taken_;  // the slot of each key of this bucket
 };

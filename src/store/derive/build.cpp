@@ -15,6 +15,7 @@
 
 #include "base/fail.hpp"
 #include "layout/layout.hpp"
+#include "layout/roll.hpp"
 #include "store/derive/derive.hpp"
 #include "store/file/sealed.hpp"
 #include "store/home/file.hpp"
@@ -122,14 +123,14 @@ Error sort(std::span<std::uint64_t> digests, unsigned threads) {
   });
 }
 
-std::size_t number_found(const layout::Row& row, const std::uint64_t* words, const layout::Geometry& geometry,
+std::size_t number_found(const layout::Lookups& contains, const std::uint64_t* words, const layout::Geometry& geometry,
                          std::span<const std::uint64_t> digests) {
-  constexpr std::size_t kStep = 64;
-  std::array<std::uint8_t, kStep> answers{};
+  std::array<std::uint8_t, layout::kStep> answers{};
   std::size_t found = 0;
-  for (; !digests.empty(); digests = digests.subspan(std::min(kStep, digests.size())))
-    found += row.scalar->contains.step(words, geometry, {digests.data(), std::min(kStep, digests.size()), nullptr, 0},
-                                       answers.data());
+  layout::roll(digests.data(), digests.size(), [&](const layout::Step& step, std::size_t) {
+    found += contains.step(words, geometry, step, answers.data());
+    return true;
+  });
   return found;
 }
 
@@ -150,9 +151,12 @@ class Build final : public Transform {
   Result<format::Identity> identity(const Sources&) override { return identity_; }
 
   Result<Facts> fill(const Sources&, OpenFile& made) override {
+    const auto functions = functions_for(identity_.shape.layout, Adding::kNever);
+    if (!functions) return functions.error();
     const std::uint64_t parts = std::uint64_t{1} << row_.part_bits(geometry_);
     std::atomic<std::uint64_t> built_in{0};
-    Error error = in_threads(threads_, parts, [&](std::uint64_t part) { return fill_part(part, made, built_in); });
+    Error error = in_threads(threads_, parts,
+                             [&](std::uint64_t part) { return fill_part(part, functions->contains, made, built_in); });
     if (error.code == Code::kNoMemory) error = no_memory_for(made.file().path());
     if (error.ok() && built_in != ascending_.size()) error = not_found(made.file().path());
     if (error.ok()) error = seal(made);
@@ -166,7 +170,8 @@ class Build final : public Transform {
     return digest >> 1 >> (63 - row_.part_bits(geometry_));
   }
 
-  Error fill_part(std::uint64_t part, const OpenFile& made, std::atomic<std::uint64_t>& built_in) const {
+  Error fill_part(std::uint64_t part, const layout::Lookups& contains, const OpenFile& made,
+                  std::atomic<std::uint64_t>& built_in) const {
     auto* const words = reinterpret_cast<std::uint64_t*>(made.body());
     const auto begin = std::partition_point(ascending_.begin(), ascending_.end(),
                                             [&](std::uint64_t digest) { return part_of(digest) < part; });
@@ -176,7 +181,8 @@ class Build final : public Transform {
     if (Error error = row_.build(words, geometry_, part, digests); !error.ok())
       return fail(error.code, made.file().path() + ": not made: " + error.message);
     built_in += digests.size();
-    return number_found(row_, words, geometry_, digests) == digests.size() ? Error{} : not_found(made.file().path());
+    return number_found(contains, words, geometry_, digests) == digests.size() ? Error{}
+                                                                               : not_found(made.file().path());
   }
 
   [[nodiscard]] Error seal(OpenFile& made) const {
