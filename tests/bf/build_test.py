@@ -159,6 +159,25 @@ class Build(BfCase):
         with open(self.path(name), "rb") as file:
             return file.read()[16384:-8]  # without the end word
 
+    def test_equal_sets_with_equal_seed_and_file_id_are_equal_static_files(self):
+        file_id = "000102030405060708090a0b0c0d0eFF"
+        lines = [b"%d\n" % i for i in range(3000)]
+        self.write("keys", b"".join(lines))
+        self.write("again", b"".join(lines[1000:] + lines[:2000]))  # another order, and some keys twice
+
+        def made(name, keys, file_id):
+            self.good("build", name, "--from", keys, "--layout", "static", "--seed", "7", "--file-id", file_id, "-q")
+            with open(self.path(name), "rb") as file:
+                return file.read()
+
+        first = made("a", "keys", file_id)
+        self.assertEqual(made("b", "again", file_id), first)
+        self.assertNotEqual(made("c", "keys", file_id[::-1]), first)
+        self.assertIn(bytes.fromhex(file_id), first[:4096])
+        for wrong in ("", "00", "0" * 32, file_id + "0", file_id[1:] + "g"):
+            self.refused("build", "d", "--from", "keys", "--file-id", wrong, says=["--file-id", "32 hexadecimal digits"])
+        self.assertNotIn("d", self.files())
+
     def test_a_model_that_is_replaced_while_the_keys_are_read_is_an_error(self):
         """The keys that came before once had their digests by the old filter's seed: all of them were answered "absent"."""
         self.good("create", "model", "-q", "--capacity", "99", "--seed", "1")

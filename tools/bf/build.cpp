@@ -28,7 +28,7 @@ void declare_build(CLI::App& app, Arguments& arguments) {
       "bf build FILE [--from KEYS] [-0] [--capacity N] [--fpr P | --bits-per-key B | --max-bytes SIZE]\n"
       "bf build FILE [--from KEYS] [-0] --bits M [--probes K]\n"
       "bf build FILE [--from KEYS] [-0] --like OTHER\n"
-      "options of all: [--parts N] [--part I/N] [--digests | --key-form FORM] " +
+      "options of all: [--parts N] [--part I/N] [--digests | --key-form FORM] [--file-id ID] " +
           std::string(kShapeUsage),
       {"--from", "--fpr", "--capacity", "--layout", "--force"});
   add_file(app, arguments, "the filter to make; it appears when it is complete");
@@ -39,6 +39,12 @@ void declare_build(CLI::App& app, Arguments& arguments) {
   add_key_form(app, arguments);
   app.add_flag("--digests", arguments.digests, "the keys are digests, as bf digest writes them, 8 bytes each")
       ->excludes("--null", "--key-form");
+  add_text(
+      app, "--file-id",
+      "32 hexadecimal digits instead of a random id: equal sets of keys with equal id, seed and rate are equal static "
+      "files",
+      "ID",
+      [&](const std::string& name, const std::string& text) { arguments.options.file_id = parse_file_id(name, text); });
   add_parts(app, arguments, "sort the digests into N parts in $TMPDIR first, for a filter larger than memory");
   add_texts(
       app,

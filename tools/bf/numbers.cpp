@@ -92,6 +92,13 @@ std::optional<Suffix> parse_suffix(std::string_view text) {
   return suffix;
 }
 
+std::optional<std::uint8_t> value_of_digit(char digit) noexcept {
+  if (digit >= '0' && digit <= '9') return static_cast<std::uint8_t>(digit - '0');
+  const char lower = static_cast<char>(digit | 0x20);
+  if (lower >= 'a' && lower <= 'f') return static_cast<std::uint8_t>(lower - 'a' + 10);
+  return std::nullopt;
+}
+
 enum class Flaw { kNone, kNotANumber, kNotWhole, kTooLarge };
 
 struct Quantity {
@@ -265,6 +272,24 @@ std::uint64_t parse_uint64(const std::string& option, std::string_view text) {
   const auto value = parse_integer<std::uint64_t>(hex ? text.substr(2) : text, hex ? 16 : 10);
   if (!value) refuse(option, text, "is not a whole number from 0 to 18446744073709551615, decimal or 0x...");
   return *value;
+}
+
+bool read_hex(std::string_view digits, std::span<std::uint8_t> bytes) noexcept {
+  if (digits.size() != 2 * bytes.size()) return false;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const auto high = value_of_digit(digits[2 * i]);
+    const auto low = value_of_digit(digits[2 * i + 1]);
+    if (!high || !low) return false;
+    bytes[i] = static_cast<std::uint8_t>(*high << 4 | *low);
+  }
+  return true;
+}
+
+bfstore::FileId parse_file_id(const std::string& option, std::string_view text) {
+  bfstore::FileId id{};
+  if (!read_hex(text, id) || id == bfstore::FileId{})
+    refuse(option, text, "is not 32 hexadecimal digits, not all of them 0, such as uuidgen | tr -d - prints");
+  return id;
 }
 
 std::vector<std::uint32_t> parse_seeds(const std::string& option, std::string_view text) {

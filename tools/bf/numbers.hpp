@@ -4,7 +4,10 @@
 
 #include "amounts.hpp"
 
+#include <bfstore/options.hpp>
+
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +39,13 @@ std::uint64_t parse_uint64(const std::string& option, std::string_view text);
 
 // "41..47", or single numbers with commas, "3,1,4": at most 64 numbers of 32 bits, decimal or 0x and hexadecimal.
 std::vector<std::uint32_t> parse_seeds(const std::string& option, std::string_view text);
+
+// Reads two hexadecimal digits for each byte. False, and some of the bytes may have changed, if the text is anything
+// else.
+bool read_hex(std::string_view digits, std::span<std::uint8_t> bytes) noexcept;
+
+// A file_id as bfinspect prints it.
+bfstore::FileId parse_file_id(const std::string& option, std::string_view text);
 
 // A time as a whole number with its unit, ms, s, min, h, d (days) or w (weeks): 24h, 90min, 7d. In milliseconds.
 std::uint64_t parse_time(const std::string& option, std::string_view text);

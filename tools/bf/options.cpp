@@ -195,7 +195,7 @@ void add_groups(CLI::App& app) {
             {"Size", {"--capacity", "--fpr", "--bits-per-key", "--max-bytes", "--bits", "--probes", "--like"}},
             {"The new filter",
              {"--layout", "--window", "--hash", "--seed", "--seeds", "--tutorial-sizing", "--part", "--filling",
-              "--note", "--mode", "--force", "--accept-loss"}},
+              "--file-id", "--note", "--mode", "--force", "--accept-loss"}},
             file,
             general});
 }

@@ -2,6 +2,7 @@
 #include "secret.hpp"
 
 #include "failures.hpp"
+#include "numbers.hpp"
 #include "terminal.hpp"
 
 #include <fcntl.h>
@@ -57,24 +58,6 @@ Content::Content(const std::string& path) {
   if (got < 0) fail_system(path);
   warn_if_others_may_read(file, path);
   ::close(file);
-}
-
-std::optional<std::uint8_t> value_of_digit(char digit) noexcept {
-  if (digit >= '0' && digit <= '9') return static_cast<std::uint8_t>(digit - '0');
-  const char lower = static_cast<char>(digit | 0x20);
-  if (lower >= 'a' && lower <= 'f') return static_cast<std::uint8_t>(lower - 'a' + 10);
-  return std::nullopt;
-}
-
-bool read_hex(std::string_view digits, bfstore::Secret& secret) noexcept {
-  if (digits.size() != 2 * secret.size()) return false;
-  for (std::size_t i = 0; i < secret.size(); ++i) {
-    const auto high = value_of_digit(digits[2 * i]);
-    const auto low = value_of_digit(digits[2 * i + 1]);
-    if (!high || !low) return false;
-    secret[i] = static_cast<std::uint8_t>(*high << 4 | *low);
-  }
-  return true;
 }
 
 }  // namespace
