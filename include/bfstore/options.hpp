@@ -193,7 +193,8 @@ struct Part {
 //   num_bits and num_probes     m and k; the promised rate is for `capacity`, if given (otherwise capacity is where
 //                               half of the bits are set). With seeds, k is their number, and need not be given
 //   like                        m, k, n, p, layout, hash and seed of another file: one digest serves both; needs the
-//                               file's secret, if it has one, which becomes the new file's, too
+//                               file's secret, if it has one, which becomes the new file's, too. A layout that is
+//                               built once takes k and p, and n and m follow from the number of different keys
 // With capacity alone, fpr is 0.01. With `tutorial_sizing`, capacity and fpr lead to the m and k of most tutorials:
 // m = int(-n ln p / (ln 2)^2), k = int(m / n ln 2), both cut off, so that the rate is a little above fpr. With
 // Hash::kJaybird and kPybloomLive they always lead to those of their program: k = ceil(log2(1 / p)), m = k * ceil(n |ln
