@@ -5,7 +5,9 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -259,6 +261,10 @@ struct Options {
   bool bare = false;  // the bare form: body and an 8-byte trailer; seed 0, no note, no capacity stored; no kSipHash
 };
 
+// Gets each piece of a filter's body, in order, as it is read for a new file: for a caller that looks at the bits, too,
+// and does not read them again. The words are those of the file, little-endian.
+using WatchWords = std::function<void(std::span<const std::uint64_t> words)>;
+
 // Options to save a filter in a new file (Filter::save).
 struct SaveOptions {
   std::optional<std::uint32_t> mode{};  // of the new file, as in Options
@@ -277,6 +283,7 @@ struct SaveOptions {
   // Only of Filter::intersect and Filter::join: the note of the new file. Otherwise that is the note of the sources, if
   // all of them have the same one.
   std::optional<std::string> note{};
+  WatchWords watch{};  // only of Filter::save
 };
 
 // The note of a file that a handle asks (Filter::notes).
