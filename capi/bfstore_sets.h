@@ -254,13 +254,14 @@ BFS_API BFS_CHECK int32_t bfs_turn(bfs_filter* filter, uint64_t from_epoch, bfs_
 
 /* The smallest file, for keys that are all known: 7.2 bits a key at 1 % (9.9 of BFS_LAYOUT_BLOCKED), and 10.3 at 0.1 %
  * (16.1).  A lookup reads one page.  Keys are given to bfs_build, or to a handle that was created with BFS_UNPUBLISHED;
- * bfs_options may leave capacity out.  That handle keeps 8 bytes a key in memory and answers "maybe" (BFS_EFILLING);
- * adds return 0, because nobody looks whether a key is new.  bfs_publish builds the file, with bfs_options.threads
- * threads, asks every key, seals the file and gives it its name; then the handle reads it, and bfs_stats has its
- * capacity and m.  It is BFS_EFULL if there are more different keys than capacity, and BFS_EINVAL if there is none and
- * a file would be replaced; the handle is as before an error.  Equal sets of keys with equal seed, file_id and capacity
- * make equal files.  No key is added, removed or merged later (BFS_EUNSUPPORTED, BFS_ESEALED): build another file, and
- * replace this one.  Marks and bfs_supersede are BFS_EUNSUPPORTED. */
+ * bfs_options may leave capacity out.  Then, and with `like`, capacity and m follow from the number of different keys.
+ * That handle keeps 8 bytes a key in memory and answers "maybe" (BFS_EFILLING); adds return 0, because nobody looks
+ * whether a key is new.  bfs_publish builds the file, with bfs_options.threads threads, asks every key, seals the file
+ * and gives it its name; then the handle reads it, and bfs_stats has its capacity and m.  It is BFS_EFULL if there are
+ * more different keys than the capacity that was given, and BFS_EINVAL if there is none and a file would be replaced;
+ * the handle is as before an error.  Equal sets of keys with equal seed, file_id and capacity make equal files.  No key
+ * is added, removed or merged later (BFS_EUNSUPPORTED, BFS_ESEALED): build another file, and replace this one.  Marks
+ * and bfs_supersede are BFS_EUNSUPPORTED. */
 #define BFS_LAYOUT_STATIC 4
 
 /* --- Planning ----------------------------------------------------------------------------------------------------- */

@@ -5,7 +5,9 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -193,7 +195,8 @@ struct Part {
 //   num_bits and num_probes     m and k; the promised rate is for `capacity`, if given (otherwise capacity is where
 //                               half of the bits are set). With seeds, k is their number, and need not be given
 //   like                        m, k, n, p, layout, hash and seed of another file: one digest serves both; needs the
-//                               file's secret, if it has one, which becomes the new file's, too
+//                               file's secret, if it has one, which becomes the new file's, too. A layout that is
+//                               built once takes k and p, and n and m follow from the number of different keys
 // With capacity alone, fpr is 0.01. With `tutorial_sizing`, capacity and fpr lead to the m and k of most tutorials:
 // m = int(-n ln p / (ln 2)^2), k = int(m / n ln 2), both cut off, so that the rate is a little above fpr. With
 // Hash::kJaybird and kPybloomLive they always lead to those of their program: k = ceil(log2(1 / p)), m = k * ceil(n |ln
@@ -258,6 +261,10 @@ struct Options {
   bool bare = false;  // the bare form: body and an 8-byte trailer; seed 0, no note, no capacity stored; no kSipHash
 };
 
+// Gets each piece of a filter's body, in order, as it is read for a new file: for a caller that looks at the bits, too,
+// and does not read them again. The words are those of the file, little-endian.
+using WatchWords = std::function<void(std::span<const std::uint64_t> words)>;
+
 // Options to save a filter in a new file (Filter::save).
 struct SaveOptions {
   std::optional<std::uint32_t> mode{};  // of the new file, as in Options
@@ -276,6 +283,7 @@ struct SaveOptions {
   // Only of Filter::intersect and Filter::join: the note of the new file. Otherwise that is the note of the sources, if
   // all of them have the same one.
   std::optional<std::string> note{};
+  WatchWords watch{};  // only of Filter::save
 };
 
 // The note of a file that a handle asks (Filter::notes).

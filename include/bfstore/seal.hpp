@@ -16,6 +16,7 @@ struct SealOptions {
   bool replace = false;                            // replace another file, which may be `from` itself
   bool any_filesystem = false;                     // OpenOptions
   std::uint32_t lock_timeout_ms = kLockTimeoutMs;  // OpenOptions
+  WatchWords watch{};                              // gets the body of the source
 };
 
 // Makes a sealed copy of the filter file `from` at `to`: the same bits, shape, seed, note and marks. The complete,

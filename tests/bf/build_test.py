@@ -262,6 +262,27 @@ class Build(BfCase):
             self.assertEqual(done.returncode, 0)
             self.assert_warning(done.stderr, says="CR LF")
 
+    def test_a_static_filter_like_another_one_is_as_large_as_its_keys_need(self):
+        """It once had the capacity of the other one: a list that had grown was refused."""
+        self.good("build", "model", "-q", "--layout", "static", "--fpr", "0.003", "--note", "words", input=b"\n".join(KEYS[:90]))
+        model = header(self.path("model"))
+        keys = self.write("keys", LINES + b"\n".join(KEYS[:60]) + b"\n")
+        for name, source in (("f", keys), ("of a pipe", "-")):
+            text = self.good("build", name, "--like", "model", "--from", source, input=LINES + b"\n".join(KEYS[:60]) + b"\n")
+            self.assertIn(b": built from 30,060 keys (30,000 different), room for 30,000 keys at a false-positive rate of 0.003; static", text)
+            made = header(self.path(name))
+            facts = ("layout", "hash", "k", "p", "seed")
+            self.assertEqual([made[fact] for fact in facts], [model[fact] for fact in facts])
+            self.assertEqual(made["n"], 30000)
+            self.assertEqual(self.good("contains", name, "--count", "--from", keys), b"maybe\t30060\nabsent\t0\n")
+        self.good("build", "twin", "-q", "--layout", "static", "--fpr", "0.003", "--from", keys)
+        self.assertEqual(os.path.getsize(self.path("twin")), os.path.getsize(self.path("f")))
+        self.assertEqual(self.run_bf("build", "model", "--like", "model", "--force", "-q", "--from", keys).returncode, 0)  # in its own place
+        self.assertEqual(header(self.path("model"))["n"], 30000)
+        self.refused("build", "g", "--like", "model", "--capacity", "9", "--from", keys, says="--like")
+        self.refused("build", "g", "--like", "model", input=b"", says="holds no keys, and an empty filter calls every key absent. Look at the list.")
+        self.assertFalse(os.path.exists(self.path("g")))
+
     def test_a_list_without_keys_is_an_error_and_leaves_nothing(self):
         self.refused("build", "f", "--from", "-", says=["standard input: ", "no keys", "bf create"])
         self.refused("build", "f", "--from", "-", "--capacity", "9", says="no keys")

@@ -1,7 +1,7 @@
 """bf seal and bf verify: filters that detect damage, and bf contains on damaged ones."""
 import os
 
-from bf_case import BfCase, main
+from bf_case import PATIENCE, BfCase, header, main
 
 KEYS = b"".join(b"key %d\n" % i for i in range(20000))
 BODY, CHUNK = 16384, 65536
@@ -60,6 +60,51 @@ class Seal(BfCase):
             self.assertEqual((done.returncode, done.stdout), (0, b""))
             self.assert_warning(done.stderr, ["f: ", " stretches of the body are much emptier than the others", 'a "no" may be wrong',
                                               *([] if command[2] == "f" else [f"{command[2]} lacks the same bits."])])
+
+    def bytes_read(self, *args):
+        """Returns how many bytes bf has read by system calls, from the disk or from memory, and what it said."""
+        bf = self.spawn(*args)
+        os.waitid(os.P_PID, bf.pid, os.WEXITED | os.WNOWAIT)
+        with open(f"/proc/{bf.pid}/io", encoding="ascii") as counts:
+            read = int(dict(line.split(": ") for line in counts)["rchar"])
+        stderr = bf.communicate(timeout=PATIENCE)[1]
+        self.assertEqual(bf.returncode, 0, stderr)
+        os.remove(self.path(args[2]))  # comparing with what is replaced reads both, too
+        return read, stderr
+
+    def test_a_hole_is_looked_for_in_the_pass_that_copies(self):
+        """A filter larger than memory was once read from the disk twice more than its copy needs."""
+        self.good("build", "f", "-q", "--from", "-", "--capacity", "4M", input=KEYS)
+        body = header(self.path("f"))["m"] // 8
+        self.assertGreater(body, 4 << 20)
+        passes = {"copy": 1, "seal": 1, "fold": 2}  # fold reads all bits to know how small the new filter may be
+        rate = {"fold": ["--to-fpr", "0.1"]}
+        for command, times in passes.items():
+            for quiet in ([], ["-q"]):
+                with self.subTest(command=command, quiet=quiet):
+                    read, stderr = self.bytes_read(command, "f", "g", *rate.get(command, []), *quiet)
+                    self.assertTrue(times * body <= read < (times + 0.5) * body, read / body)
+                    self.assertNotIn(b"warning", stderr)
+        with open(self.path("f"), "r+b") as file:
+            file.seek(-8 - body // 2, os.SEEK_END)
+            file.write(bytes(body // 8))
+        for command, times in passes.items():
+            with self.subTest(command=command, hole=True):
+                read, stderr = self.bytes_read(command, "f", "g", "-q", *rate.get(command, []))
+                self.assertTrue(times * body <= read < (times + 0.5) * body, read / body)
+                self.assertIn(b"warning: f: 8 of 64 stretches of the body are much emptier", stderr)
+                self.assertIn(b"g lacks the same bits", stderr)
+
+    def test_a_file_whose_bits_are_all_gone_is_warned_of(self):
+        """Every stretch is as empty as the others: the count of keys alone tells it."""
+        self.good("build", "f", "-q", "--from", "-", "--capacity", "20k", input=KEYS)
+        with open(self.path("f"), "r+b") as file:
+            file.seek(BODY)
+            file.write(bytes(os.path.getsize(self.path("f")) - BODY - 8))
+        for command in ("copy", "seal"):
+            done = self.run_bf(command, "f", command)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(b"keys were counted, and the bits are those of about 0: a part of the file was zeroed", done.stderr)
 
     def test_bad_arguments_and_files_are_named(self):
         self.make()

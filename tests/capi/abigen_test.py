@@ -32,6 +32,48 @@ def made_with(old, new):
     return layers.made(read(*(text.replace(old, new) for text in HEADERS.values())))
 
 
+class Copies(unittest.TestCase):
+    """Structs that pages to copy, and nginx's script, declare by hand. They have the length and the places of the header's."""
+
+    structs = {one.name: one for one in declarations.read().structs}
+    samples = layers.ROOT / "capi" / "bindings" / "samples"
+    declared = re.compile(r"typedef struct ?\w* ?\{([^{}]*)\} ?(bfs_\w+);")
+    # Languages in which a number is the length.
+    lengths = {
+        "bf.cs": {r"Size = (\d+)\)\]\s*public struct Options\b": "bfs_options", r"Size = (\d+)\)\]\s*public struct Keys\b": "bfs_keys"},
+        "bf.pl": {r"\$error = struct\((\d+)": "bfs_error", r"\$options = struct\((\d+)": "bfs_options", r"\$column = struct\((\d+)": "bfs_keys"},
+        "bf.rb": {r"error = struct\((\d+)": "bfs_error", r"CREATE, Bfs\.struct\((\d+)": "bfs_options", r"yield\(Bfs\.struct\((\d+)": "bfs_keys"},
+        "bfs.f90": {rf":: {name}\s+integer\(c_int32_t\) :: struct_bytes = (\d+)": name for name in ("bfs_error", "bfs_options", "bfs_keys")},
+    }
+
+    def check(self, path, names):
+        text = re.sub(r"//[^\n]*", "", path.read_text("utf-8"))
+        found = read("typedef struct bfs_filter bfs_filter;\n" + "\n".join(
+            f"typedef struct {name} {{{' '.join(fields.split())}}} {name};" for fields, name in self.declared.findall(text))).structs
+        self.assertEqual({one.name for one in found}, names, path)
+        for one in found:
+            expected = self.structs[one.name]
+            self.assertEqual(one.bytes, expected.bytes, f"{path}: the length of {one.name}. Change its last field")
+            places = {field.name: field.offset for field in expected.fields}
+            for field in one.fields:
+                if field.name not in ("before", "after", "rest"):
+                    self.assertEqual(field.offset, places[field.name], f"{path}: {one.name}.{field.name}")
+
+    def test_structs_that_are_declared_as_in_c_are_those_of_the_header(self):
+        self.check(self.samples / "bf.lua", {"bfs_error", "bfs_options", "bfs_key", "bfs_keys"})
+        self.check(self.samples / "bf.php", {"bfs_error", "bfs_options", "bfs_keys"})
+        self.check(layers.ROOT / "capi" / "engines" / "nginx" / "filter.lua", {"bfs_options"})
+
+    def test_lengths_that_are_numbers_are_those_of_the_header(self):
+        for name, patterns in self.lengths.items():
+            text = (self.samples / name).read_text("utf-8")
+            for pattern, struct in patterns.items():
+                self.assertEqual(re.findall(pattern, text), [str(self.structs[struct].bytes)], f"{name}: the length of {struct}")
+
+    def test_no_page_to_copy_is_left_out(self):
+        self.assertEqual({path.name for path in self.samples.iterdir() if path.suffix != ".md"}, {*self.lengths, "bf.lua", "bf.php"})
+
+
 class Layers(unittest.TestCase):
     made = layers.made(declarations.read())
 

@@ -375,9 +375,31 @@ def originals():
                 yield f"{name}_{at}_{byte}", begin + bytes(changed)
 
 
+def deltas():
+    """Yields changes of the deltas of fuzz_delta.cpp: of each byte of a header, of lengths and claims, and codes of every kind."""
+    own_codes, right_codes, claims, record = 8, 16, 32, 64
+    for files in range(4):
+        for replace in (0, 4):
+            for right in (0, right_codes, claims, right_codes | claims | record):
+                yield f"whole_{files}_{replace}_{right}", bytes([files | replace | right, 0])
+    for at in [*range(0, 296, 3), *range(8, 24), *range(40, 96)]:
+        for right in (0, right_codes | claims | record):
+            yield f"byte_{at}_{right}", bytes([at % 4 | right, 1]) + struct.pack("<HB", at, 1 << at % 8)
+    yield "sealed", bytes([0, 1]) + struct.pack("<HB", 20, 1)
+    codes = {"none": b"", "one": struct.pack("<4I", 0, 1, 0, 1) + b"\0", "of_no_bit": struct.pack("<4I", 0, 0, 0, 0),
+             "far": struct.pack("<4I", 0, 1, 0, 1) + b"\x7f", "out": struct.pack("<4I", 0, 1, 21, 3) + b"\xfe\xff\xff",
+             "twice": 2 * (struct.pack("<4I", 0, 1, 0, 1) + b"\0"), "second_piece": struct.pack("<4I", 1, 2, 1, 1) + b"\0",
+             "two_pieces": struct.pack("<4I", 0, 1, 0, 1) + b"\1" + struct.pack("<4I", 1, 3, 2, 2) + b"\x10\0",
+             "no_such_piece": struct.pack("<4I", 2**32 - 1, 1, 0, 1) + b"\0", "cut": struct.pack("<4I", 0, 1, 0, 9) + b"\0"}
+    for name, code in codes.items():
+        for files in range(4):
+            for right in (right_codes, right_codes | claims):
+                yield f"codes_{name}_{files}_{right}", bytes([files | own_codes | right, 0]) + code
+
+
 def main():
     for fuzzer, inputs in (("open_file", files), ("inspect", files), ("open_memory", buffers), ("sequence", sequences),
-                           ("foreign", foreign), ("foreign", originals)):
+                           ("foreign", foreign), ("foreign", originals), ("delta", deltas)):
         folder = pathlib.Path(sys.argv[1]) / fuzzer
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in inputs():

@@ -62,7 +62,14 @@ void declare_build(CLI::App& app, Arguments& arguments) {
 }
 
 bool builds_at_once(const Arguments& arguments) {
-  return arguments.options.layout && bfstore::layout_of(*arguments.options.layout)->can.build;
+  const bfstore::Options& options = arguments.options;
+  if (!options.like.empty()) {
+    const auto report = bfstore::inspect(options.like, false);
+    const auto known = report && report->identity ? bfstore::layout_of(bfstore::Layout{report->identity->layout})
+                                                  : std::nullopt;  // the library says what is wrong with the file
+    return known && known->can.build;
+  }
+  return options.layout && bfstore::layout_of(*options.layout)->can.build;
 }
 
 void check_parts(const Arguments& arguments) {

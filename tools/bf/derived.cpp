@@ -3,7 +3,6 @@
 
 #include "failures.hpp"
 #include "filter_use.hpp"
-#include "hole.hpp"
 #include "interrupt.hpp"
 #include "terminal.hpp"
 
@@ -36,23 +35,26 @@ void refuse_itself(const Arguments& arguments) {
     throw Failure(arguments.target + ": is the file that would be copied. Give another name.");
 }
 
-void warn_of_hole(const std::string& file, const std::string& copy) {
-  const std::string words = bfinspect::words_of_hole(file);
+void HoleWarning::warn() const {
+  const std::string words = hole_.words(!arguments_.quiet);
   if (words.empty()) return;
-  warn(file + ": " + words + (copy == file ? "" : " " + copy + " lacks the same bits."));
+  const std::string& copy = arguments_.target;
+  bf::warn(arguments_.file + ": " + words + (copy == arguments_.file ? "" : " " + copy + " lacks the same bits."));
 }
 
-void save(const Arguments& arguments, const bfstore::SaveOptions& options, const std::string& participle) {
+void save(const Arguments& arguments, bfstore::SaveOptions options, const std::string& participle) {
   interrupt::defer();
   refuse_taken(arguments.target, arguments.options.replace);
   const bfstore::Filter filter = unwrap(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file);
   Replaced replaced(arguments, arguments.target);
   replaced.refuse_loss(filter, arguments.file);
+  HoleWarning hole(arguments);
+  options.watch = hole.watch();
   const bfstore::Error error = filter.save(arguments.target, options);
   if (error.code == bfstore::Code::kExists) fail_exists(arguments.target);
   check(error, arguments.file);
   replaced.report();
-  warn_of_hole(arguments.file, arguments.target);
+  hole.warn();
   if (arguments.quiet) return;
   const bfstore::Filter saved =
       unwrap(open_filter_at(arguments.target, arguments, bfstore::OpenMode::kRead), arguments.target);

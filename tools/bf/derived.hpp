@@ -2,6 +2,7 @@
 #pragma once
 
 #include "arguments.hpp"
+#include "hole.hpp"
 #include "replaced.hpp"
 
 #include <bfstore/bfstore.hpp>
@@ -20,11 +21,24 @@ bool is_same_file(const std::string& one, const std::string& other);
 // Throws Failure if `target` is the filter itself: --force would not help.
 void refuse_itself(const Arguments& arguments);
 
-// Warns if bits of this file may be missing, as bfinspect does: a copy of it, `copy`, lacks them, too.
-void warn_of_hole(const std::string& file, const std::string& copy);
+// Warns if bits of the file may be missing, as bfinspect does, once the file has been read for its copy, the target.
+class HoleWarning {
+ public:
+  explicit HoleWarning(const Arguments& arguments) : arguments_(arguments), hole_(arguments.file) {}
+
+  // Lives as long as this.
+  [[nodiscard]] bfstore::WatchWords watch() {
+    return [this](std::span<const std::uint64_t> words) { hole_.take(words); };
+  }
+  void warn() const;
+
+ private:
+  const Arguments& arguments_;
+  bfinspect::HoleWatch hole_;
+};
 
 // Makes `target` of the filter, which may be in use, and reports it with that participle ("copied").
-void save(const Arguments& arguments, const bfstore::SaveOptions& options, const std::string& participle);
+void save(const Arguments& arguments, bfstore::SaveOptions options, const std::string& participle);
 
 // The end of the message about filters whose keys have different forms, which no filter may have together.
 inline constexpr const char* kFormsDiffer = "One filter of both would call keys absent: a note names one form.";

@@ -50,11 +50,13 @@ int seal(const Arguments& arguments) {
   options.replace = arguments.options.replace;
   options.any_filesystem = arguments.any_filesystem;
   options.lock_timeout_ms = arguments.lock_timeout_ms.value_or(bfstore::kLockTimeoutMs);
+  HoleWarning hole(arguments);
+  options.watch = hole.watch();
   const bfstore::Error error = bfstore::seal(arguments.file, arguments.target, options);
   if (error.code == bfstore::Code::kExists) fail_exists(arguments.target);
   check(error, arguments.file);
   if (replaced) replaced->report();
-  warn_of_hole(arguments.file, arguments.target);
+  hole.warn();
   if (!arguments.quiet) report(arguments.target + ": sealed");
   return 0;
 }

@@ -47,25 +47,12 @@ class OpenedFile {
 
 // Counts the cells of the words that are not 0. A cell has at most 32 bits. The order of the bytes of a word does not
 // matter.
-std::uint64_t set_cells(const std::vector<std::uint64_t>& words, unsigned cell_bits) {
+std::uint64_t set_cells(std::span<const std::uint64_t> words, unsigned cell_bits) {
   const std::uint64_t lowest_of_each = ~std::uint64_t{0} / ((std::uint64_t{1} << cell_bits) - 1);
   std::uint64_t count = 0;
   for (std::uint64_t word : words) {
     for (unsigned shift = 1; shift < cell_bits; shift *= 2) word |= word >> shift;
     count += static_cast<std::uint64_t>(std::popcount(word & lowest_of_each));
-  }
-  return count;
-}
-
-std::optional<std::uint64_t> set_cells(const OpenedFile& file, std::uint64_t offset, std::uint64_t num_words,
-                                       unsigned cell_bits) {
-  constexpr std::uint64_t kPieceWords = std::uint64_t{1} << 17;  // 1 MiB
-  std::uint64_t count = 0;
-  std::vector<std::uint64_t> words;
-  for (std::uint64_t done = 0; done < num_words; done += words.size()) {
-    words.resize(std::min(kPieceWords, num_words - done));
-    if (!file.read(words, offset + done * sizeof words[0])) return std::nullopt;
-    count += set_cells(words, cell_bits);
   }
   return count;
 }
@@ -108,23 +95,45 @@ bool spreads_evenly(const bfstore::ReportedIdentity& id, const bfstore::LayoutIn
 }
 
 std::optional<std::vector<Stretch>> read_stretches(const bfstore::Report& report, unsigned cell_bits) {
+  constexpr std::uint64_t kPieceWords = std::uint64_t{1} << 17;  // 1 MiB
   const bfstore::ReportedIdentity& id = *report.identity;
   const OpenedFile file(report.path);
+  StretchCounter counter(id, cell_bits);
+  std::vector<std::uint64_t> words;
   const std::uint64_t body_words = id.body_bytes * 8 / kWordBits;
-  const std::uint64_t length = std::max<std::uint64_t>(1, (body_words + kMostStretches - 1) / kMostStretches);
-  const std::uint64_t body_bits = id.num_bits * cell_bits;  // bits of the last word that are beyond m are never set
-  std::vector<Stretch> stretches;
-  for (std::uint64_t first = 0; first < body_words && first * kWordBits < body_bits; first += length) {
-    const std::uint64_t words = std::min(length, body_words - first);
-    const auto set = set_cells(file, id.body_offset + first * sizeof(std::uint64_t), words, cell_bits);
-    if (!set) return std::nullopt;
-    const std::uint64_t bits = std::min((first + words) * kWordBits, body_bits) - first * kWordBits;
-    stretches.push_back({bits / cell_bits, *set});
+  for (std::uint64_t done = 0; done < body_words; done += words.size()) {
+    words.resize(std::min(kPieceWords, body_words - done));
+    if (!file.read(words, id.body_offset + done * sizeof words[0])) return std::nullopt;
+    counter.take(words);
   }
-  return stretches;
+  return counter.stretches();
 }
 
 }  // namespace
+
+StretchCounter::StretchCounter(const bfstore::ReportedIdentity& id, unsigned cell_bits)
+    : cell_bits_(cell_bits),
+      body_words_(id.body_bytes * 8 / kWordBits),
+      body_bits_(id.num_bits * cell_bits),  // bits of the last word that are beyond m are never set
+      length_(std::max<std::uint64_t>(1, (body_words_ + kMostStretches - 1) / kMostStretches)) {}
+
+void StretchCounter::take(std::span<const std::uint64_t> words) {
+  while (!words.empty()) {
+    const std::uint64_t first = taken_ / length_ * length_;
+    const auto now = words.first(std::min<std::uint64_t>(words.size(), first + length_ - taken_));
+    if (taken_ == first && first < body_words_ && first * kWordBits < body_bits_) {
+      const std::uint64_t end = std::min(first + length_, body_words_);
+      stretches_.push_back({(std::min(end * kWordBits, body_bits_) - first * kWordBits) / cell_bits_, 0});
+    }
+    if (taken_ < body_words_ && taken_ * kWordBits < body_bits_) stretches_.back().set += set_cells(now, cell_bits_);
+    taken_ += now.size();
+    words = words.subspan(now.size());
+  }
+}
+
+std::optional<std::vector<Stretch>> StretchCounter::stretches() const {
+  return taken_ == body_words_ ? std::optional(stretches_) : std::nullopt;
+}
 
 // A healthy file must not be called damaged by chance. The number X of set cells of a stretch is a function of the
 // different keys of the filter, whose digests are independent. Without one of the keys X is lower by at most k, and the
@@ -160,6 +169,13 @@ Stretches judged(const std::vector<Stretch>& fewer, const std::vector<Stretch>& 
   return found;
 }
 
+std::optional<Stretches> judged_once(const bfstore::ReportedIdentity& id, std::vector<Stretch> stretches) {
+  const auto layout = bfstore::layout_of(static_cast<bfstore::Layout>(id.layout));
+  if (!layout) return std::nullopt;
+  if (!spreads_evenly(id, *layout)) return Stretches{.all = std::move(stretches)};
+  return judged(stretches, stretches, id.num_probes);
+}
+
 std::optional<Stretches> look_along(const bfstore::Report& report) {
   if (!report.valid() || !report.identity) return std::nullopt;
   const bfstore::ReportedIdentity& id = *report.identity;
@@ -167,9 +183,8 @@ std::optional<Stretches> look_along(const bfstore::Report& report) {
   if (!layout) return std::nullopt;
   auto first = read_stretches(report, layout->cell_bits);
   if (!first) return std::nullopt;
-  if (!spreads_evenly(id, *layout)) return Stretches{.all = std::move(*first)};
-  Stretches found = judged(*first, *first, id.num_probes);
-  if (found.emptier.empty()) return found;
+  auto found = judged_once(id, *first);
+  if (!found || found->emptier.empty()) return found;
   auto second = read_stretches(report, layout->cell_bits);
   if (!second || second->size() != first->size()) return std::nullopt;
   for (std::size_t i = 0; i < first->size(); ++i) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace bfinspect {
@@ -26,9 +27,29 @@ struct Stretches {
   std::vector<std::size_t> emptier{};  // those with fewer set cells than chance explains, ascending
 };
 
+// Counts the set cells of each stretch of a body that is read in pieces, in order.
+class StretchCounter {
+ public:
+  explicit StretchCounter(const bfstore::ReportedIdentity& id, unsigned cell_bits);
+
+  void take(std::span<const std::uint64_t> words);
+  // Empty unless the words that were taken are as many as the body has.
+  [[nodiscard]] std::optional<std::vector<Stretch>> stretches() const;
+
+ private:
+  unsigned cell_bits_;
+  std::uint64_t body_words_, body_bits_;
+  std::uint64_t length_;  // of a stretch, in words
+  std::uint64_t taken_ = 0;
+  std::vector<Stretch> stretches_;
+};
+
 // Judges stretches that were read twice: `fewer` has the lower count of each, and `more` the higher one. Both are the
 // same if no process wrote meanwhile.
 Stretches judged(const std::vector<Stretch>& fewer, const std::vector<Stretch>& more, std::uint32_t num_probes);
+
+// Judges stretches of this filter that were read once, if its hash spreads keys evenly. Empty if its layout is unknown.
+std::optional<Stretches> judged_once(const bfstore::ReportedIdentity& id, std::vector<Stretch> stretches);
 
 // Reads the whole body, and a second time if a stretch is emptier. Empty if the file is not a good filter file, or
 // cannot be read.

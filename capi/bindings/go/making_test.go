@@ -125,6 +125,9 @@ func TestAStaticFilterOfNoKeyOrOfTooMany(t *testing.T) {
 	equal(t, names(t, filepath.Dir(path)), "")
 	empty := closing(t, must[*bfstore.Filter](t)(bfstore.Build(path, bfstore.Strings(nil), builtOnce())))
 	equal(t, has(t, empty, "a"), false)
+	like := closing(t, must[*bfstore.Filter](t)(bfstore.Build(path+".like", bfstore.Strings([]string{"a", "b", "c"}), bfstore.Options{Like: path})))
+	facts := must[bfstore.Statistics](t)(like.Stats(bfstore.StatsOptions{}))
+	equal(t, facts.Layout == bfstore.Static && facts.Capacity == 3 && has(t, like, "c"), true, facts)
 	for _, options := range []bfstore.Options{builtOnce(), small, {Like: path}} {
 		options.Replace = true
 		_, err = bfstore.Build(path, bfstore.Strings(nil), options)

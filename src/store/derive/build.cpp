@@ -14,8 +14,10 @@
 #include <vector>
 
 #include "base/fail.hpp"
+#include "format/identity.hpp"
 #include "layout/layout.hpp"
 #include "layout/roll.hpp"
+#include "sizing/sizing.hpp"
 #include "store/derive/derive.hpp"
 #include "store/file/sealed.hpp"
 #include "store/home/file.hpp"
@@ -234,20 +236,37 @@ class ToBuild {
     if (digests.size() > identity->shape.capacity)
       return fail(Code::kFull, path_ + ": not built, for there are " + std::to_string(digests.size()) +
                                    " keys, and its capacity is " + std::to_string(identity->shape.capacity) +
-                                   (options_.like.empty()
-                                        ? ". Give a greater one, or none."
-                                        : ", as that of " + options_.like + ". Give its layout and its seed instead."));
+                                   ". Give a greater one, or none.");
     Build build(*identity, digests, threads);
     return derive({}, path_, making_, build);
   }
 
   [[nodiscard, gnu::noinline]] Result<format::Identity> identity_for(std::uint64_t distinct) const {
+    const std::uint64_t capacity = std::max<std::uint64_t>(1, distinct);
+    if (!options_.like.empty()) return like_with(capacity);
     if (is_sized(options_)) return identity_;
     OwnOptions sized(static_cast<const Options&>(options_));
-    sized.capacity = std::max<std::uint64_t>(1, distinct);
+    sized.capacity = capacity;
     if (hash::row_of(identity_.shape.hash).info.takes_seed) sized.seed = identity_.shape.seed;
     sized.file_id = identity_.file_id;
     return new_identity(sized, format::Form::kFile);
+  }
+
+  // Everything but the size is that of the file at `like`, as it was when the handle was made.
+  [[nodiscard]] Result<format::Identity> like_with(std::uint64_t capacity) const {
+    format::Identity sized = identity_;
+    Shape& shape = sized.shape;
+    const layout::Row& row = layout::row_of(shape.layout);
+    // The lowest rate of these probes. The stated one may be any number, and need not be within reach.
+    const double rate = sizing::false_positive_rate(row, 1, layout::most_bits(row), shape.num_probes);
+    if (rate >= 1) return sized;  // no size has room for keys, and the builder says so
+    const auto size = sizing::solve_for_rate(row, capacity, rate, shape.num_probes);
+    if (!size) return fail(size.error().code, path_ + ": not built: " + size.error().message);
+    shape.capacity = capacity;
+    shape.num_bits = size->num_bits;
+    sized.body_bytes = layout::body_bytes(row, shape.num_bits);
+    sized.body_offset = format::body_offset_in_file(sized.body_bytes);
+    return sized;
   }
 
   // The file has its name, so this fails no more.

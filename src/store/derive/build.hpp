@@ -15,8 +15,8 @@ namespace bfstore::store {
 // there are different ones.
 bool counts_its_keys(const Options& options) noexcept;
 
-// Returns the handle that gathers the keys. `identity` is that of the file to come; if the options give no size, that
-// of a file of one key.
+// Returns the handle that gathers the keys. `identity` is that of the file to come. Its size is another one if the
+// options give none (it is then that of one key) or name a file that it is like: the new file's follows from its keys.
 Result<std::unique_ptr<Ask>> gather_for(const std::string& path, const Options& options, const Making& making,
                                         const format::Identity& identity);
 

@@ -149,15 +149,16 @@ inline std::span<const std::uint64_t> words_of(std::span<const std::byte> piece)
 }
 
 // Calls take(first word, words) for all of the body, folded to 1/`times` of its size, in order, until take() returns an
-// error.
+// error. Calls `watch`, if it is not empty, with the words before they are folded.
 template <class Take>
-Error each_folded_piece(const Ask& ask, std::uint64_t times, Take take) {
+Error each_folded_piece(const Ask& ask, std::uint64_t times, Take take, const WatchWords& watch = {}) {
   layout::Folding folding(ask.row, ask.shape.num_bits, times);
   Error wrong;
   const auto give = [&](std::uint64_t first, std::span<const std::uint64_t> words) {
     if (wrong.ok()) wrong = take(first, words);
   };
   Error error = each_piece_of_body(ask, [&](std::uint64_t, std::span<const std::byte> piece) {
+    if (watch) watch(words_of(piece));
     folding.take(words_of(piece), give);
     return wrong;
   });

@@ -23,7 +23,8 @@ class Copy final : public store::Transform {
     const auto write = [&](std::uint64_t first, std::span<const std::uint64_t> words) {
       return store::write_words(made, first, words);
     };
-    if (Error error = store::each_folded_piece(*sources.front().ask, times_, write); !error.ok()) return error;
+    if (Error error = store::each_folded_piece(*sources.front().ask, times_, write, options_.watch); !error.ok())
+      return error;
     return store::Facts{content_.keys_added, content_.lanes};
   }
 

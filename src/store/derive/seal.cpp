@@ -19,6 +19,8 @@ using store::Sources;
 
 class SealedCopy : public store::Transform {
  public:
+  explicit SealedCopy(const WatchWords& watch) noexcept : watch_(watch) {}
+
   Result<format::Identity> identity(const Sources& sources) override {
     if (Error error = store::check_has_epoch(*sources.front().ask); !error.ok()) return error;
     return store::as_new(sources.front().content.identity, format::Form::kFile, {});
@@ -28,17 +30,23 @@ class SealedCopy : public store::Transform {
     const store::Content& content = sources.front().content;
     store::Sealing sealing(made, content.keys_added);
     if (Error error = sealing.make_room(); !error.ok()) return error;
-    const auto put = [&](std::uint64_t offset, std::span<const std::byte> piece) { return sealing.put(offset, piece); };
+    const auto put = [&](std::uint64_t offset, std::span<const std::byte> piece) {
+      if (watch_) watch_(store::words_of(piece));
+      return sealing.put(offset, piece);
+    };
     if (Error error = store::each_piece_of_body(*sources.front().ask, put); !error.ok()) return error;
     if (Error error = sealing.finish(); !error.ok()) return error;
     return store::Facts{content.keys_added, content.lanes};
   }
+
+ private:
+  const WatchWords& watch_;
 };
 
 // Of a whole file, which the copy may replace.
 class SealedFile final : public SealedCopy {
  public:
-  explicit SealedFile(const OpenFile& source) noexcept : source_(source) {}
+  SealedFile(const OpenFile& source, const WatchWords& watch) noexcept : SealedCopy(watch), source_(source) {}
 
   // The copy may replace its own source if no process writes to the source from now until none can open it for writing.
   // A process that opens it meanwhile changes its slots first.
@@ -93,7 +101,7 @@ Error seal(const std::string& from, const std::string& to, const SealOptions& op
   reading.without_secret = true;
   auto session = store::Session::open_reader(from, reading);
   if (!session) return session.error();
-  SealedFile copy((*session)->file());
+  SealedFile copy((*session)->file(), options.watch);
   const auto source = store::ask_file(std::move(*session), store::Adding::kNever, {.secret = {}});
   if (!source) return source.error();
   return store::derive({{source->get()}}, to, *making, copy);
@@ -107,10 +115,10 @@ Error Filter::save_sealed(const std::string& path, const SaveOptions& options) c
   if (!making) return making.error();
   const store::Pinned pinned(*ask_);
   if (const OpenFile* const own = pinned->home->own_file(); own != nullptr) {
-    SealedFile copy(*own);
+    SealedFile copy(*own, options.watch);
     return store::derive({{&*pinned}}, path, *making, copy);
   }
-  SealedCopy copy;
+  SealedCopy copy(options.watch);
   return store::derive({{&*pinned}}, path, *making, copy);
 }
 

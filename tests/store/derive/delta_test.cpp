@@ -141,6 +141,33 @@ TEST_CASE("a delta makes the file that its maker had, byte for byte, in every sh
   }
 }
 
+// All bits of the body are set before. A machine must get the later count and marks, although no bit is new.
+TEST_CASE("a delta of keys that set no new bit is a header, and makes the later file") {
+  for (const bool sealed : {true, false}) {
+    for (const Layout layout : {Layout::kBlocked, Layout::kClassic}) {
+      CAPTURE(sealed);
+      const Pair pair(shape(layout, 512), kSome, 3000, sealed);
+      check_round_trip(pair);
+      const std::string delta = read_bytes(pair.delta);
+      const auto* const bytes = reinterpret_cast<const std::byte*>(delta.data());
+      CHECK(delta.size() == base::load<std::uint32_t>(bytes + 12));
+      CHECK(inspect_delta(pair.delta)->num_bits == 0);
+      const Filter made = opened(Filter::open(pair.made, OpenMode::kRead));
+      CHECK(maybes(made, 2, 0, kSome) == kSome);
+      CHECK(made.get_mark(6, 9) == 8);
+      CHECK(made.stats().file_id == opened(Filter::open(pair.after, OpenMode::kRead)).stats().file_id);
+      // A record without a bit, or a number of bits that are not there, is no delta.
+      std::string more = with(delta, 56, 1, 8);
+      repair_header(more);
+      unlink(pair.made.c_str());
+      CHECK(refusal(pair, more) == Code::kRecord);
+      more = delta + std::string(16, '\0');
+      repair_codes(more);
+      CHECK(refusal(pair, more) == Code::kRecord);
+    }
+  }
+}
+
 TEST_CASE("a delta keeps capacity, marks, count, note, part and secret check of the later file, and needs no secret") {
   Options options = shape(Layout::kBlocked, 1 << 16);
   options.hash = Hash::kSipHash;

@@ -512,6 +512,122 @@ TEST_CASE("a filter of m and k takes the keys that it has room for") {
   CHECK(larger.publish().code == Code::kFull);
 }
 
+// The new file was once refused where it had more keys than the other one, and had room for as many where it had fewer.
+TEST_CASE("a filter like another one has its layout, hash, seed and rate, and room for the keys that it gets") {
+  TempDir dir;
+  Options small = static_options();
+  small.fpr = 0.003;
+  Options large = small;
+  large.capacity = 200'000;  // several shards
+  Options of_bits = static_options();
+  of_bits.num_bits = 1 << 18;
+  of_bits.num_probes = 9;
+  of_bits.stated_fpr = 1e-6;  // no rate of 9 columns
+  Options of_useless_bits = of_bits;
+  of_useless_bits.stated_fpr = 1;
+  int number = 0;
+  for (const Options& first : {small, large, of_bits, of_useless_bits}) {
+    const std::string model = dir.file("model" + std::to_string(++number));
+    CAPTURE(model);
+    publish(model, {1}, first);
+    const Shape shape = reader_of(model).shape();
+    for (const unsigned keys : {0U, 1U, 500U, 4000U, 300000U}) {
+      CAPTURE(keys);
+      const auto digests = digests_from(1, keys);
+      Options like;
+      like.like = model;
+      like.file_id = FileId{1};
+      const std::string path = dir.file(std::to_string(number) + " of " + std::to_string(keys));
+      const auto made = Filter::build(path, like, Keys::digests(digests), 2);
+      REQUIRE_MESSAGE(made.ok(), made.error().message);
+      const Shape its = made->shape();
+      CHECK(its.capacity == std::max<std::uint64_t>(1, keys));
+      CHECK(its.layout == Layout::kStatic);
+      CHECK(its.hash == shape.hash);
+      CHECK(its.seed == shape.seed);
+      CHECK(its.num_probes == shape.num_probes);
+      CHECK(its.fpr == shape.fpr);
+      CHECK(has_all(reader_of(path), digests));
+      CHECK(verify(path)->damaged.empty());
+      if (first.num_bits != 0) continue;
+      Options sized = small;
+      sized.unpublished = false;
+      sized.file_id = like.file_id;
+      const auto twin =
+          Filter::build(dir.file("twin of " + path.substr(path.rfind('/') + 1)), sized, Keys::digests(digests), 1);
+      REQUIRE_MESSAGE(twin.ok(), twin.error().message);
+      CHECK(twin->shape().num_bits == its.num_bits);
+      CHECK(read_bytes(dir.file("twin of " + path.substr(path.rfind('/') + 1))) == read_bytes(path));
+    }
+  }
+}
+
+// 40 columns are more than a fingerprint has, so that no size is enough. No builder makes such a file.
+TEST_CASE("a filter like one that can have no key is refused") {
+  TempDir dir;
+  publish(dir.file("model"), {1}, static_options());
+  const std::string bytes = read_bytes(dir.file("model"));
+  format::Identity identity =
+      *format::check_identity({reinterpret_cast<const std::byte*>(bytes.data()), format::kFileHeaderBytes},
+                              format::Form::kFile, bytes.size(), false)
+           .identity();
+  identity.shape.num_probes = 40;
+  const auto record = format::encode_identity(identity);
+  write_bytes(dir.file("model"), 0, std::string(reinterpret_cast<const char*>(record.data()), record.size()));
+  Options like;
+  like.like = dir.file("model");
+  for (const std::uint64_t keys : {std::uint64_t{1}, std::uint64_t{5000}}) {
+    const auto made = Filter::build(dir.file(), like, Keys::digests(digests_from(1, keys)));
+    CHECK(code_of(made) == Code::kFull);
+  }
+  CHECK(dir.names() == std::vector<std::string>{"model"});
+}
+
+TEST_CASE("a filter like another one that is replaced meanwhile is like the one that was there") {
+  TempDir dir;
+  publish(dir.file("model"), {1});
+  Options like;
+  like.like = dir.file("model");
+  like.unpublished = true;
+  Filter filter = created(dir.file(), like);
+  const Shape before = filter.shape();
+  Options other = replacing();
+  other.seed = 8;
+  other.fpr = 0.1;
+  publish(dir.file("model"), {1}, other);
+  add_in_every_form(filter, 1);
+  REQUIRE(filter.publish().ok());
+  CHECK(filter.shape().seed == before.seed);
+  CHECK(filter.shape().num_probes == before.num_probes);
+  check_published(filter, dir.file());
+}
+
+TEST_CASE("a size that is given with a file to be like is refused, and a secret that is not its own") {
+  TempDir dir;
+  publish(dir.file("model"), {1});
+  Options like;
+  like.like = dir.file("model");
+  like.unpublished = true;
+  like.capacity = 9000;
+  check_says(Filter::create(dir.file(), like).error(), Code::kInvalid, {"copied whole", "Give no size"});
+  Options with_secret = static_options();
+  with_secret.seed.reset();
+  with_secret.hash = Hash::kSipHash;
+  with_secret.secret = Secret{1};
+  publish(dir.file("secret"), {1}, with_secret);
+  like.capacity = 0;
+  like.like = dir.file("secret");
+  CHECK(code_of(Filter::create(dir.file(), like)) == Code::kSecret);
+  like.secret = with_secret.secret;
+  Filter filter = created(dir.file(), like);
+  CHECK(filter.add_keys(Keys::digests(digests_from(1, 30'000))).ok());
+  REQUIRE(filter.publish().ok());
+  OpenOptions with;
+  with.secret = with_secret.secret;
+  CHECK(has_all(reader_of(dir.file(), with), digests_from(1, 30'000)));
+  CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kSecret);
+}
+
 TEST_CASE("a filter without keys calls every key absent, and replaces no file") {
   TempDir dir;
   Filter filter = created(dir.file(), static_options());

@@ -195,6 +195,39 @@ TEST_CASE("a filter is the same in every form that it is saved, dumped and loade
   }
 }
 
+TEST_CASE("who watches a copy gets each word of the source once and in order, whatever is made of it") {
+  const TempDir dir;
+  Options options = options_of({Layout::kBlocked, Hash::kXxh3});
+  options.capacity = 600'000;  // several pieces
+  {
+    Filter filter = created(dir.file("source"), options);
+    fill(filter);
+    CHECK(filter.close().ok());
+  }
+  const Filter source = opened(Filter::open(dir.file("source"), OpenMode::kRead));
+  const std::string file = read_bytes(dir.file("source"));
+  const std::uint64_t body_bytes = source.stats().body_bytes;
+  const std::string body = file.substr(format::body_offset_in_file(body_bytes), body_bytes);
+  std::string seen;
+  const WatchWords watch = [&](std::span<const std::uint64_t> words) {
+    seen.append(reinterpret_cast<const char*>(words.data()), words.size_bytes());
+  };
+  for (const SaveOptions& how : {SaveOptions{.watch = watch}, SaveOptions{.fpr = 0.5, .watch = watch},
+                                 SaveOptions{.sealed = true, .watch = watch}}) {
+    seen.clear();
+    CHECK(source.save(dir.file("copy"), how).ok());
+    CHECK((seen == body));
+    unlink(dir.file("copy").c_str());
+  }
+  seen.clear();
+  CHECK(seal(dir.file("source"), dir.file("copy"), {.watch = watch}).ok());
+  CHECK((seen == body));
+  seen.clear();
+  CHECK(
+      seal(dir.file("copy"), dir.file("copy"), {.replace = true, .watch = watch}).ok());  // a sealed one, in its place
+  CHECK((seen == body));
+}
+
 TEST_CASE("a bare filter becomes a file that promises the rate of its m and k, and such a file becomes bare again") {
   for (const Kind& kind : every_kind()) {
     if (kind.hash == Hash::kSipHash) continue;

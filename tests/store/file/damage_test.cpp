@@ -220,9 +220,17 @@ class Askers {
     };
     using layout::Blocked;
     using layout::Classic;
+    if (shape.layout == Layout::kStatic) return is_in_a_damaged_shard(geometry, digest);
     if (shape.layout == Layout::kClassic)
       return !Classic::each_probe(geometry, Classic::locate(geometry, digest), elsewhere);
     return !Blocked::each_probe(geometry, Blocked::locate(geometry, digest), elsewhere);
+  }
+
+  // A key's seed and thresholds are in its shard, too.
+  [[nodiscard]] bool is_in_a_damaged_shard(const layout::Geometry& geometry, std::uint64_t digest) const {
+    const std::uint64_t number = digest >> 1 >> (63 - geometry.shards.bits);
+    const std::uint64_t begin = file_.body + number * geometry.shards.bytes;
+    return begin < board_.left_out_bytes.end && begin + geometry.shards.bytes > board_.left_out_bytes.begin;
   }
 
   // Adds a key. If it is acknowledged, it has to be answered "maybe" from then on.
@@ -258,6 +266,7 @@ int ask_until_told(const File& file, Board& board, bool guard, bool writes) {
 
 struct Tally {
   std::uint64_t rounds = 0;
+  std::uint64_t built = 0;  // of these with a file that is built once
   std::uint64_t died = 0;
   std::uint64_t left_out = 0;
 };
@@ -267,15 +276,19 @@ class Round {
   Round(std::uint64_t number, std::uint64_t seed)
       : random_(seed * 1'000'003 + number),
         dir_(number % 4 == 3 ? std::filesystem::temp_directory_path().string() : memory_folder()),
-        writes_(number % 2 == 1) {
+        writes_(number % 2 == 1),
+        is_built_(number % 4 == 2) {
     void* const shared = mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     REQUIRE(shared != MAP_FAILED);
     board_ = new (shared) Board;
     Options options = options_of(random_() % 3 == 0 ? std::uint64_t{5} << 20 : 24'000 + random_() % 100'000);
     if (random_() % 3 == 0) options.layout = Layout::kClassic;
     options.seed = random_();
+    if (is_built_) options.layout = Layout::kStatic;
+    options.unpublished = is_built_;
     Filter filter = created(dir_.file(), options);
     add_keys(filter, 1, 0, kKeys);
+    if (is_built_) REQUIRE(filter.publish().ok());
     file_ = {dir_.file(), std::filesystem::file_size(dir_.file()),
              format::body_offset_in_file(filter.stats().body_bytes)};
     REQUIRE(filter.close().ok());
@@ -301,6 +314,7 @@ class Round {
     CHECK((ending == kGood || (!guard && ending == 1000 + SIGBUS)));
     CHECK(board_->wrong.load() == 0);
     ++tally.rounds;
+    tally.built += is_built_ ? 1 : 0;
     tally.died += ending == kGood ? 0 : 1;
     tally.left_out += board_->left_out.load();
   }
@@ -324,6 +338,7 @@ class Round {
   std::mt19937_64 random_;
   TempDir dir_;
   bool writes_;
+  bool is_built_;  // and no process writes to it
   Board* board_ = nullptr;
   File file_;
   pid_t pid_ = -1;
@@ -343,10 +358,13 @@ void damage_so_many(std::uint64_t rounds, bool guard) {
     Round round(number / damages().size() + number * 7, seed);
     round.run(damage, guard, tallies[damage.name]);
   }
+  std::uint64_t built = 0;
+  for (const auto& each : tallies) built += each.second.built;
+  CHECK((built > 0 || rounds < 4));
   std::printf("%s a guard:\n", guard ? "with" : "without");
   for (const auto& [name, tally] : tallies) {
-    std::printf("  %4lu times %s: %lu processes died, %lu noes left out\n", tally.rounds, name.c_str(), tally.died,
-                tally.left_out);
+    std::printf("  %4lu times (%lu of a static filter) %s: %lu processes died, %lu noes left out\n", tally.rounds,
+                tally.built, name.c_str(), tally.died, tally.left_out);
   }
 }
 

@@ -1,7 +1,7 @@
 /* The functions of the package: making and opening filters, sets, plans, bare filters. */
 import {BFS} from "./abi.js";
 import {held, later, now, stepsLater, stepsNow} from "./calls.js";
-import {errorOfCode} from "./errors.js";
+import {BfstoreError, errorOfCode} from "./errors.js";
 import {filterOf, structsOf} from "./filter.js";
 import {arrayOf, batchOf, batchOfDigests, batches, batchesAsync, begun, digestOf, isAsyncIterable, isIterable, lastingBatch, one, place} from "./keys.js";
 import {addressOf, lib, pointerOf, textAt} from "./library.js";
@@ -152,6 +152,16 @@ function unpublished(shape, {width, stride}) {
  * @param {number} added @param {Filter} made */
 const hasNoKey = (added, made) => added === 0 && made.stats().layout !== "static";
 
+/** Throws if there are more keys than a capacity that was promised, as bfs_build does. @param {Filter} made @param {Path} path
+ * @param {CreateOptions} shape */
+function checkCapacity(made, path, shape) {
+  const {saturated, capacity} = made.stats();
+  if (!saturated || (shape.capacity === undefined && shape.numBits !== undefined)) return;
+  const subject = subjectOf(path);
+  const words = `${subject.name}: not built, for there are more keys than its capacity, ${capacity}. Give a greater one, or none.`;
+  throw new BfstoreError(BFS.EFULL, 0, words, 0, subject.path);
+}
+
 /** A build as of an empty list, which replaces no file. @param {Filter} made @param {Path} path @param {CreateOptions} shape */
 function ofNoKey(made, path, shape) {
   made.abandon();
@@ -161,6 +171,7 @@ function ofNoKey(made, path, shape) {
 /** Makes a filter file of these keys, which appears when it is complete, and is open for reading. If no option gives the
  * size, `capacity` is the number of the keys. If one does, an iterable is read part by part: all of its keys need never be in
  * memory at once. So it is for the layout "static", too: its `capacity` is the number of different keys, if no option gives it.
+ * More keys than a capacity that is given are the error "BFS_EFULL".
  * @param {Path} path @param {Keys} keys @param {BuildOptions} [options] @returns {Filter} */
 export function build(path, keys, options = NONE) {
   const {width, stride, ...shape} = plain(options);
@@ -171,6 +182,7 @@ export function build(path, keys, options = NONE) {
     let added = 0;
     for (const list of batches(keys)) added += made.addMany(list);
     if (hasNoKey(added, made)) return now(ofNoKey(made, path, shape));
+    checkCapacity(made, path, shape);
     made.publish();
   } catch (error) {
     made.abandon();
@@ -201,6 +213,7 @@ export async function buildAsync(path, keys, options = NONE) {
     for await (const list of coming === undefined ? batches(/** @type {Iterable<Key>} */ (keys)) : batchesAsync(coming))
       added += made.addMany(list);
     if (hasNoKey(added, made)) return await later(ofNoKey(made, path, shape));
+    checkCapacity(made, path, shape);
     await made.publishAsync();
   } catch (error) {
     made.abandon();

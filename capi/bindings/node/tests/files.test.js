@@ -206,6 +206,42 @@ test("a static filter has the same bytes for one set of keys", async (t) => {
   }
 });
 
+// They were once taken in silence if they came from an iterator, and the rate of the filter was far above the one promised.
+test("more keys than the capacity make no file, in whatever form they come", async (t) => {
+  const {file, folder, kept} = caseOf(t);
+  const keys = numbers(9000).map((i) => `${i}`);
+  kept(bfstore.build(file("model"), keys.slice(0, 4000)));
+  for (const layout of ["blocked", "classic", "counting"]) {
+    for (const shape of [{capacity: 4000, layout}, {numBits: 1 << 20, numProbes: 5, capacity: 4000, layout}, {like: file("model")}]) {
+      const full = {code: "BFS_EFULL", message: /no: not built, for there are more keys than its capacity/, path: file("no")};
+      for (const form of [keys, new Set(keys)]) {
+        assert.throws(() => bfstore.build(file("no"), form, shape), full);
+        await assert.rejects(bfstore.buildAsync(file("no"), form, shape), full);
+      }
+      const naming = {code: "BFS_EFULL", message: /more keys than its capacity, 4000\. Give a greater one/};
+      assert.throws(() => bfstore.build(file("no"), new Set(keys), shape), naming);
+      await assert.rejects(bfstore.buildAsync(file("no"), (async function* () { yield* keys; })(), shape), naming);
+    }
+  }
+  assert.deepEqual(fs.readdirSync(folder), ["model"]);
+  assert.equal(kept(bfstore.build(file("exact"), new Set(keys.slice(0, 4000)), {capacity: 4000})).stats().saturated, false);
+  // m and k alone promise no number of keys.
+  assert.ok(kept(bfstore.build(file("bits"), new Set(keys), {numBits: 1 << 13, numProbes: 5})).stats().saturated);
+});
+
+test("a static filter like a smaller one has room for all keys", async (t) => {
+  const {file, kept} = caseOf(t);
+  const keys = numbers(5000).map((i) => `${i}`);
+  const seed = kept(bfstore.build(file("model"), keys.slice(0, 10), {layout: "static"})).stats().seed;
+  for (const [i, form] of [keys, new Set(keys)].entries()) {
+    for (const filter of [bfstore.build(file(`${i}`), form, {like: file("model")}), await bfstore.buildAsync(file(`${i}a`), form, {like: file("model")})]) {
+      const facts = kept(filter).stats();
+      assert.deepEqual([facts.layout, facts.capacity, facts.seed], ["static", 5000, seed]);
+      assert.ok(keys.every((key) => filter.contains(key)));
+    }
+  }
+});
+
 test("a static filter of no key, or of too many", async (t) => {
   const {file, folder, kept} = caseOf(t);
   const keys = numbers(5000).map((i) => `${i}`);

@@ -32,6 +32,7 @@ export function openAsync(path: Path, mode: Mode, options?: import("./options.js
 /** Makes a filter file of these keys, which appears when it is complete, and is open for reading. If no option gives the
  * size, `capacity` is the number of the keys. If one does, an iterable is read part by part: all of its keys need never be in
  * memory at once. So it is for the layout "static", too: its `capacity` is the number of different keys, if no option gives it.
+ * More keys than a capacity that is given are the error "BFS_EFULL".
  * @param {Path} path @param {Keys} keys @param {BuildOptions} [options] @returns {Filter} */
 export function build(path: Path, keys: Keys, options?: BuildOptions): Filter;
 /** build() on another thread. The keys may be an async iterable, too: the lines of a readline interface, the rows of a

@@ -892,7 +892,8 @@ def build(path, keys, capacity=None, fpr=None, *, width=0, **options):
             made.abandon()
             return _bfstore.build((Filter, _name_of(path), path, flags, fields), (), 0)
         if facts.saturated and (capacity or options.get("num_bits") is None):
-            words = f"{made.name}: not built, for there are more keys than its capacity. Give a greater one, or none."
+            words = (f"{made.name}: not built, for there are more keys than its capacity, {facts.capacity}. Give a greater one, "
+                     "or none.")
             raise _error(_bfstore.EFULL, 0, words)
         made.publish()
     except BaseException:

@@ -197,8 +197,11 @@ class Making(Case):
                 bfstore.build(self.path, form, 4999, layout="static")
         self.assertEqual(list(self.folder.iterdir()), [])
         bfstore.build(self.path, keys[:4999], layout="static").close()
-        with self.assertRaisesRegex(bfstore.FullError, "Give its layout and its seed instead"):
-            bfstore.build(self.path, keys, like=self.path, replace=True)
+        seed = bfstore.open(self.path).stats().seed
+        for form in keys, iter(keys):
+            with bfstore.build(self.path, form, like=self.path, replace=True) as more:
+                self.assertEqual((more.stats().seed, more.capacity, more.stats().layout), (seed, 5000, "static"))
+                self.assertTrue(all(more.contains_many(keys)))
         self.path.unlink()
         for none in ([], iter([])):
             with bfstore.build(self.path, none, layout="static") as built:

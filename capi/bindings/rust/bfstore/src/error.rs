@@ -201,6 +201,14 @@ impl Error {
         Error::Invalid(Failure { code: sys::BFS_EINVAL, os_errno: 0, rule: 0, message: message.into() })
     }
 
+    /// Makes the error of a build of more keys than the capacity, as `bfs_build` does.
+    pub(crate) fn too_many_keys(name: &str, capacity: u64) -> Error {
+        let message = format!(
+            "{name}: not built, for there are more keys than its capacity, {capacity}. Give a greater one, or none."
+        );
+        Error::Full(Failure { code: sys::BFS_EFULL, os_errno: 0, rule: 0, message })
+    }
+
     fn of_record(code: i32, record: &sys::bfs_error) -> Error {
         let message = match text(&record.message) {
             words if words.is_empty() => in_rust(strerror(code)),

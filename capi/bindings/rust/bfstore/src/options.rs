@@ -627,12 +627,16 @@ impl<'a> CreateOptions<'a> {
             };
         }
         let mut built = options.unpublished(true).exclusive(true).create(&path)?;
-        let added = built.add_iter(keys).and_then(|added| Ok((added, built.stats()?.layout)));
+        let added = built.add_iter(keys).and_then(|added| Ok((added, built.stats()?)));
+        let promised = self.capacity != 0 || self.num_bits == 0;
         let outcome = match added {
             // The first key of a new filter is new, but a static one does not look: its publish() sees that there is none.
-            Ok((0, layout)) if layout != Layout::Static => {
+            Ok((0, facts)) if facts.layout != Layout::Static => {
                 built.abandon();
                 return self.build(path, Chunk::new().keys()); // as of an empty slice, which replaces no file
+            }
+            Ok((_, facts)) if facts.saturated && promised => {
+                Err(Error::too_many_keys(&path.as_ref().display().to_string(), facts.capacity))
             }
             outcome => outcome.and_then(|_| built.publish()),
         };

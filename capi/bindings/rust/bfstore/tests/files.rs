@@ -227,6 +227,52 @@ fn a_static_filter_has_the_same_bytes_for_one_set_of_keys() {
     assert_eq!((folder.names().len(), files.len()), (7, 1));
 }
 
+/// They were once taken in silence if they came from an iterator, and the rate was far above the one promised.
+#[test]
+fn more_keys_than_the_capacity_make_no_file() {
+    let folder = Folder::new();
+    let (keys, path) = ((0..9000u64).collect::<Vec<_>>(), folder.join("no"));
+    drop(Filter::options_to_create().build(folder.join("model"), &keys[..4000]).unwrap());
+    let model = folder.join("model");
+    for layout in [Layout::Blocked, Layout::Classic, Layout::Counting] {
+        let mut sized = Filter::options_to_create();
+        sized.layout(layout).capacity(4000);
+        let mut of_bits = sized.clone();
+        of_bits.num_bits(1 << 20).num_probes(5);
+        let mut like = Filter::options_to_create();
+        like.like(&model);
+        for options in [sized, of_bits, like] {
+            let error = failed_with(options.build(&path, &keys[..]), "BFS_EFULL");
+            assert!(error.to_string().contains("more keys than its capacity"), "{error}");
+            let error = failed_with(options.build_iter(&path, keys.iter().filter(|_| true)), "BFS_EFULL");
+            assert!(error.to_string().contains("no: not built, for there are more keys than its capacity, 4000."), "{error}");
+        }
+    }
+    assert_eq!(folder.names(), ["model"]);
+    let exact = Filter::options_to_create().capacity(4000).build_iter(folder.join("exact"), &keys[..4000]).unwrap();
+    assert!(!exact.stats().unwrap().saturated);
+    // m and k alone promise no number of keys.
+    let bits = Filter::options_to_create().num_bits(1 << 13).num_probes(5).build_iter(folder.join("bits"), &keys).unwrap();
+    assert!(bits.stats().unwrap().saturated);
+}
+
+#[test]
+fn a_static_filter_like_a_smaller_one_has_room_for_all_keys() {
+    let folder = Folder::new();
+    let (keys, model) = ((0..5000u64).collect::<Vec<_>>(), folder.join("model"));
+    let seed = built_once().build(&model, &keys[..10]).unwrap().stats().unwrap().seed;
+    let mut like = Filter::options_to_create();
+    like.like(&model);
+    for filter in [
+        like.build(folder.join("list"), &keys[..]).unwrap(),
+        like.build_iter(folder.join("iterator"), keys.iter().filter(|_| true)).unwrap(),
+    ] {
+        let facts = filter.stats().unwrap();
+        assert_eq!((facts.layout, facts.capacity, facts.seed), (Layout::Static, 5000, seed));
+        assert!(keys.iter().all(|key| filter.contains(key)));
+    }
+}
+
 #[test]
 fn a_static_filter_of_no_key_or_of_too_many() {
     let folder = Folder::new();

@@ -364,6 +364,11 @@ public final class CreateOptions {
     return made;
   }
 
+  /** Returns whether a filter that is built has room for a number of keys that the caller relies on. */
+  boolean promisesCapacity() {
+    return capacity != 0 || numBits == 0;
+  }
+
   /** Returns these options for build(), which is the only writer anyway. */
   CreateOptions forBuilding() {
     if ((flags & Abi.UNPUBLISHED) != 0) {

@@ -212,7 +212,8 @@ public final class Filter implements AutoCloseable {
 
   /**
    * Makes a filter file of the keys of a stream, which appears when it is complete, and is open for reading. The keys
-   * are taken part by part, so that they need not fit into memory. After an exception there is no file.
+   * are taken part by part, so that they need not fit into memory. After an exception there is no file. More keys than the
+   * capacity are a FullException.
    *
    * @param keys as {@link Keys#of(Iterable)} takes them, none of them null. The caller closes the stream
    * @param options as in create(), and at least a size, since a stream does not tell it. The layout static needs none: its
@@ -239,11 +240,16 @@ public final class Filter implements AutoCloseable {
     Filter made = create(path, how.forBuildingInParts(keys));
     try {
       boolean noneIsNew = addAll.applyAsLong(made) == 0;
+      Statistics facts = made.stats();
       // As of an empty list, which replaces no file. A static filter does not look whether a key is new, and its publish()
       // sees that there is none.
-      if (noneIsNew && made.stats().layout() != Layout.STATIC) {
+      if (noneIsNew && facts.layout() != Layout.STATIC) {
         made.abandon();
         return builtAtOnce(path, Keys.of(List.of()), how.withoutLimit());
+      }
+      if (facts.saturated() && how.promisesCapacity()) {
+        throw BfstoreException.of(Abi.EFULL, 0, path + ": not built, for there are more keys than its capacity, "
+            + facts.capacity() + ". Give a greater one, or none.");
       }
       made.publish();
     } catch (Throwable error) {

@@ -294,6 +294,42 @@ class FilesTest extends Case {
     }
   }
 
+  /** They were once taken in silence if they came from a stream, and the rate was far above the one promised. */
+  @Test
+  void moreKeysThanTheCapacityMakeNoFile() throws Exception {
+    List<Integer> keys = IntStream.range(0, 9000).boxed().collect(Collectors.toList());
+    Path model = folder.resolve("model");
+    kept(Filter.build(model, keys.subList(0, 4000), new CreateOptions()));
+    for (Layout layout : List.of(Layout.BLOCKED, Layout.CLASSIC, Layout.COUNTING)) {
+      for (CreateOptions options : List.of(new CreateOptions().layout(layout).capacity(4000),
+          new CreateOptions().layout(layout).capacity(4000).numBits(1 << 20).numProbes(5), new CreateOptions().like(model))) {
+        String said = assertThrows(BfstoreException.FullException.class, () -> Filter.build(path, keys, options)).getMessage();
+        assertTrue(said.contains("more keys than its capacity"), said);
+        said = assertThrows(BfstoreException.FullException.class, () -> Filter.build(path, keys.stream(), options)).getMessage();
+        assertTrue(said.startsWith(path + ": not built, for there are more keys than its capacity, 4000."), said);
+      }
+    }
+    assertEquals(Set.of("model"), names());
+    CreateOptions exact = new CreateOptions().capacity(4000);
+    assertFalse(kept(Filter.build(path, keys.subList(0, 4000).stream(), exact)).stats().saturated());
+    // m and k alone promise no number of keys.
+    CreateOptions bits = new CreateOptions().numBits(1 << 13).numProbes(5);
+    assertTrue(kept(Filter.build(folder.resolve("bits"), keys.stream(), bits)).stats().saturated());
+  }
+
+  @Test
+  void aStaticFilterLikeASmallerOneHasRoomForAllKeys() {
+    List<Integer> keys = IntStream.range(0, 5000).boxed().collect(Collectors.toList());
+    Path model = folder.resolve("model");
+    kept(Filter.build(model, keys.subList(0, 10), builtOnce()));
+    CreateOptions like = new CreateOptions().like(model);
+    for (Filter filter : List.of(kept(Filter.build(path, keys, like)), kept(Filter.build(folder.resolve("stream"), keys.stream(), like)))) {
+      Statistics facts = filter.stats();
+      assertEquals("STATIC 5000 1", facts.layout() + " " + facts.capacity() + " " + facts.seed());
+      assertEquals(5000, filter.select(Keys.of(keys)).length);
+    }
+  }
+
   @Test
   void aStaticFilterOfNoKeyOrOfTooMany() throws Exception {
     List<Integer> keys = IntStream.range(0, 5000).boxed().collect(Collectors.toList());
