@@ -45,7 +45,7 @@ def file_id_of(path):
 
 
 def seconds():
-    return time.monotonic()
+    return time.monotonic()  # clock: it says how long a campaign took, and at which moments a process is killed
 
 
 class Life:
@@ -479,7 +479,7 @@ class Built(Life):
         try:
             self.build(path, sets, given=given)
         except bfs.CodeError as error:
-            assert "num_bits" in given and error.code == bfs.EFULL or "bits_per_key" in given and error.code == bfs.ESIZING, error
+            assert {"num_bits", "bits_per_key"} & given.keys() and error.code in (bfs.EFULL, bfs.ESIZING), error
             assert not os.path.exists(path)
             return
         self.check_file(path, sets)
@@ -507,13 +507,22 @@ class Replaced(Followed):
         known = {file_id_of(path): base}
         here = base
         for _ in range(self.chance.randint(3, 7)):
+            if self.hash == "xxh3" and self.chance.random() < 0.15:
+                self.replace_by_a_stranger(path, keys, known)
             count = self.chance.randint(here if grows else base, keys.count)
             of_bf = keys.form == "text" and self.chance.random() < 0.7
             accident = self.draw_accident(of_bf)
-            work = self.bf_build(path, keys, count) if of_bf else lambda count=count: self.build(path, [(keys, count)], bfs.REPLACE)
+            work = self.bf_build(path, keys, count) if of_bf else self.builder(path, keys, count, known)
+            rival = None if of_bf or self.chance.random() < 0.7 else Child(self.builder(path, keys, self.chance.randint(here, keys.count), known))
             if self.mounted and accident == "none":
                 accident = "full"
+            if rival:
+                self.children.append(rival)
+                accident = "rival" if accident == "none" else accident
             code = self.run(work, accident, os.path.getsize(path) * 2)
+            if rival:
+                assert rival.wait() in ALLOWED_EXITS, "a rival builder failed: see above"
+                code = "with a rival"
             self.check_readers()
             here = self.look(path, keys, known, here, count, code)
             if grows:
@@ -522,6 +531,23 @@ class Replaced(Followed):
         if not self.poisoned:
             self.readers_go_on()
         self.end_readers()
+
+    def builder(self, path, keys, count, known, **more):
+        file_id = self.chance.randbytes(15) + b"x"
+        known[file_id] = count
+        return lambda: self.build(path, [(keys, count)], bfs.REPLACE, {**self.given, "file_id": file_id, **more})
+
+    def replace_by_a_stranger(self, path, keys, known):
+        """The next file has another seed. No reader takes it, and all say maybe."""
+        if self.mounted or self.poisoned:
+            return
+        ats = [Board.FIRST_READER + 2 * i for i in range(len(self.readers))]
+        self.builder(path, keys, 1, known, seed=self.given["seed"] ^ 1)()
+        before = [self.board[at] for at in ats]
+        while any(self.board[at] < was + 1000 for at, was in zip(ats, before)):
+            self.check_readers()
+            time.sleep(0.001)
+        self.stats["strangers"] += 1
 
     poisoned = False
 
@@ -537,11 +563,16 @@ class Replaced(Followed):
         self.library.bfs_close(handle, None)
         now = known.setdefault(file_id_of(path), count)
         self.poisoned = False
+        if now == 1 < self.promised:  # another seed's, and the builder did not replace it
+            assert code != 0, code
+            self.check_handle(self.opened(path, self.reading_flags()), [(keys, 1)], f"after {code}")
+            self.poisoned = True
+            return before
         assert code != 0 or now == count, (code, now, count)
         self.check_handle(self.opened(path, self.reading_flags()), [(keys, now)], f"after {code}")
         assert bfs.verify(self.library, os.fsencode(path)) == []
         if code in (2, 3):
-            assert now == before or self.poisoned, (code, now, before, count, self.said)
+            assert now == before, (code, now, before, count, self.said)
         if self.chance.random() < 0.3:
             self.ask_independent_readers(path, [(keys, now)])
         return now
@@ -841,4 +872,4 @@ if __name__ == "__main__":
     ARGUMENTS = parser.parse_args()
     BIG = BIG if ARGUMENTS.big is None else ARGUMENTS.big
     LIBRARY = bfs.load(os.path.abspath(ARGUMENTS.library))
-    unittest.main(argv=sys.argv[:1])
+    unittest.main(argv=sys.argv[:1], verbosity=2)
