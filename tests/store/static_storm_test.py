@@ -37,6 +37,7 @@ from static_keys import BF, ISAS, SECRET, Asker, Keys, WrongNo
 BODY, LIVE_PAGE = 16384, 12288
 ERRNOS = (errno.EIO, errno.ENOSPC, errno.ENOMEM, errno.EINTR, errno.EACCES)
 ALLOWED_EXITS = (0, 2, 3)  # a child of this test ends with 3 after an error, and bf with 2
+NO_LIBRARIES = 127  # the loader had no memory for them
 
 
 def file_id_of(path):
@@ -272,7 +273,7 @@ class Life:
 class Child:
     """A forked process that calls `work`. Its exit code is 0, 3 after an error of the library or of memory, and 1 after a wrong no."""
 
-    def __init__(self, work):
+    def __init__(self, work, loud=False):
         sys.stdout.flush()
         sys.stderr.flush()
         self.status = None
@@ -284,6 +285,8 @@ class Child:
             work()
             code = 0
         except (bfs.CodeError, MemoryError, OSError):
+            if loud:
+                traceback.print_exc()
             code = 3
         except RuntimeError as error:  # no more threads
             code = 3 if "thread" in str(error) else 1
@@ -334,8 +337,9 @@ class Followed(Life):
     def begin_readers(self, path, keys, number):
         self.board = Board()
         self.board[Board.PROMISED] = self.promised
-        self.readers = [Child(lambda i=i: self.follow(path, keys, i)) for i in range(number)]
+        self.readers = [Child(lambda i=i: self.follow(path, keys, i), loud=True) for i in range(number)]
         self.children += self.readers
+        self.readers_go_on()  # they have opened this file
 
     def follow(self, path, keys, number):
         """A reader: asks until it is told to stop."""
@@ -363,6 +367,8 @@ class Followed(Life):
 
     def check_readers(self):
         if self.board[Board.WRONG] or any(child.poll() is not None for child in self.readers):
+            while self.board[Board.WRONG] and all(child.poll() is None for child in self.readers):  # it says what it found
+                time.sleep(0.001)
             raise WrongNo("a reader that follows the path: see above")
 
     def readers_go_on(self):
@@ -435,6 +441,8 @@ class Followed(Life):
         killed = code == -signal.SIGKILL
         self.stats["kills"] += killed
         self.stats[accident] += 1
+        if accident == "memory" and code == NO_LIBRARIES:
+            code = 2
         assert killed or code in ALLOWED_EXITS, (accident, code, self.said)
         return None if killed else code
 
@@ -502,7 +510,9 @@ class Replaced(Followed):
             path = os.path.join(self.path("disk"), "followed.bf")
         grows = self.chance.random() < 0.5
         self.usual = {}
-        self.build(path, [(keys, base)])
+        publisher = self.gather(path, [(keys, base)], 0, self.given, 2)
+        assert self.library.bfs_publish(publisher, None) == 0
+        old_handles = [publisher, self.opened(path, bfs.READ), self.opened(path, bfs.READ | bfs.PRIVATE), self.opened(path, bfs.READ | bfs.FOLLOW)]
         self.begin_readers(path, keys, 2)
         known = {file_id_of(path): base}
         here = base
@@ -513,6 +523,10 @@ class Replaced(Followed):
             of_bf = keys.form == "text" and self.chance.random() < 0.7
             accident = self.draw_accident(of_bf)
             work = self.bf_build(path, keys, count) if of_bf else self.builder(path, keys, count, known)
+            ships = not self.mounted and self.chance.random() < 0.25
+            if ships:
+                work, of_bf = self.shipper(path, keys, count, known)
+                accident = self.draw_accident(of_bf)
             rival = None if of_bf or self.chance.random() < 0.7 else Child(self.builder(path, keys, self.chance.randint(here, keys.count), known))
             if self.mounted and accident == "none":
                 accident = "full"
@@ -525,12 +539,31 @@ class Replaced(Followed):
                 code = "with a rival"
             self.check_readers()
             here = self.look(path, keys, known, here, count, code)
+            for handle in old_handles:
+                self.asker.all_found(handle, keys, base, f"a handle from the beginning ({old_handles.index(handle)})")
             if grows:
                 self.board[Board.PROMISED] = here
         self.stats["replacements"] += len(known) - 1
         if not self.poisoned:
             self.readers_go_on()
         self.end_readers()
+        for handle in old_handles:
+            self.library.bfs_close(handle, None)
+
+    def shipper(self, path, keys, count, known):
+        """Returns what copies a file that was built elsewhere to the path, and whether that is bf."""
+        side = self.path("side.bf")
+        self.builder(side, keys, count, {})()
+        self.stats["shipped"] += 1
+        if self.chance.random() < 0.6:
+            secret = ["--secret-file", self.secret_file] if self.secret else []
+            return [BF, "copy", side, path, "--force", "--accept-loss", "-q", *secret], True
+
+        def copy():
+            source = self.opened(side, bfs.READ)
+            bfs.copy(self.library, source, os.fsencode(path), bfs.REPLACE)
+            self.library.bfs_close(source, None)
+        return copy, False
 
     def builder(self, path, keys, count, known, **more):
         file_id = self.chance.randbytes(15) + b"x"
@@ -583,17 +616,20 @@ class Damaged(Life):
 
     def live(self):
         self.draw_shape()
-        big = self.chance.random() < BIG
-        count = self.chance.randint(200000, 500000) if big else self.number_of_keys()
-        keys = Keys(self.chance, ("digests" if self.hash == "external" else "fixed") if big else self.draw_form(), count)
+        big = self.chance.random() < 4 * BIG  # several shards, and few keys in each
+        count = self.number_of_keys(3000 if big else 60000)
+        keys = Keys(self.chance, self.draw_form(), count)
         path = self.path("whole.bf")
+        if big:
+            del self.given["fpr"]
+            self.given |= {"num_bits": self.chance.randint(2 ** 24, 5 * 2 ** 24), "num_probes": self.columns}
         self.build(path, [(keys, count)])
         with open(path, "rb") as file:
             self.whole = file.read()
         handle = self.opened(path, bfs.READ)
         self.dumped = bfs.dump(self.library, handle)
         self.library.bfs_close(handle, None)
-        for _ in range(6 if big else 20):
+        for _ in range(8 if big else 20):
             kind, data = self.damage(self.whole)
             self.ask_damaged(kind, data, [(keys, count)])
         for _ in range(3):
