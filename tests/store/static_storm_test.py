@@ -772,6 +772,47 @@ class Deltas(Followed):
         assert filecmp.cmp(path, self.state(states - 1), shallow=False), "the deltas make another file"
         self.check_file(path, [(keys, counts[-1])], real=False)
         self.damage_state(keys, counts)
+        if not self.is_sealed:
+            for _ in range(10):
+                self.race_with_a_writer(keys, counts)
+
+    def race_with_a_writer(self, keys, counts):
+        """A process adds keys to the earlier file, and may be killed, while the delta replaces it: a key whose close was good is there."""
+        path, board = self.path("race.bf"), Board()
+        shutil.copyfile(self.state(0), path)
+        more = Keys(self.chance, keys.form, 40)
+        wait = self.chance.random() * 0.004
+
+        def add():
+            time.sleep(wait)
+            for i in range(more.count):
+                handle = self.opened(path, bfs.WRITE)
+                added = self.library.bfs_add_keys(handle, ctypes.byref(more.some(i, 1)))
+                if self.library.bfs_close(handle, None) < 0 or added < 0:
+                    break
+                board[0] = i + 1
+        writer = Child(add)
+        self.children.append(writer)
+        applied = False
+        for _ in range(20):
+            try:
+                self.apply(path, self.delta(0), path)
+                applied = True
+                break
+            except bfs.CodeError as error:
+                if error.code == bfs.EMISMATCH:
+                    break
+        if self.chance.random() < 0.3:
+            writer.kill()
+        assert writer.wait() in (0, 3, -signal.SIGKILL), "a writer failed: see above"
+        self.stats["races"] += 1
+        self.stats["races that the delta won"] += applied
+        try:
+            handle = self.opened(path, bfs.WRITE if self.chance.random() < 0.5 else bfs.READ)
+        except bfs.CodeError as error:  # killed in a sync
+            assert error.code in (bfs.EUNCLEAN, bfs.EPOISONED) and writer.status == -signal.SIGKILL, error
+            return
+        self.check_handle(handle, [(keys, counts[1 if applied else 0]), (more, board[0])], "a race with a writer", real=False)
 
     def state(self, i):
         return self.path(f"state{i}.bf")
