@@ -25,7 +25,12 @@ class Keys:
     def __init__(self, chance, form, count):
         self.form, self.count = form, count
         self.width = {"fixed": chance.randint(6, 24), "digests": 8}.get(form, 0)
-        if self.width:
+        self.skewed = form == "digests" and chance.random() < 0.3
+        if self.skewed:  # runs of neighbors, and few different bytes: what a sort may get wrong
+            first, apart, bits = chance.getrandbits(64), chance.choice((1, 1, 256, 2 ** 32, 2 ** 56)), chance.choice((1, 4, 64))
+            numbers = [(first + i * apart + (chance.getrandbits(bits) << 32)) % 2 ** 64 for i in range(count)]
+            data = bytes((ctypes.c_uint64 * count)(*numbers))
+        elif self.width:
             data = chance.randbytes(count * self.width)
         else:
             lengths = [chance.choice((1, 3, 8, 16, 17, 130, 250)) if chance.random() < 0.3 else chance.randint(8, 20) for _ in range(count)]
