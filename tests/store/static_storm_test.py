@@ -654,7 +654,7 @@ class Damaged(Life):
             kind, data = self.damage(self.whole)
             self.ask_damaged(kind, data, [(keys, count)])
         for _ in range(3):
-            self.damage_in_use(path, [(keys, count)])
+            self.damage_in_use([(keys, count)])
 
     def damage(self, whole):
         data = bytearray(whole)
@@ -731,18 +731,23 @@ class Damaged(Life):
             pass
         self.library.bfs_close(handle, None)
 
-    def damage_in_use(self, whole, sets):
+    def damage_in_use(self, sets):
         """The file is cut, zero-filled up to its end, or grown while handles have it: maybe, a signal without a guard, or an answer."""
         path = self.path("used.bf")
-        shutil.copyfile(whole, path)
-        length = len(self.whole)
-        cut = self.chance.choice((0, 1, 4096, 8192, 12288, 12289, 16384, length - 1, length - 9, self.chance.randrange(length)))
+        in_range = self.chance.random() < 0.3
+        before = bytes(64 * self.chance.randrange(1, 200)) if in_range else b""
+        range_of = (len(before), len(self.dumped)) if in_range else None
+        with open(path, "wb") as file:
+            file.write(before + self.dumped if in_range else self.whole)
+        length = os.path.getsize(path)
+        cut = min(length - 1, self.chance.choice((0, 1, 4096, 8192, 12288, 12289, 16384, length, length - 9, self.chance.randrange(length))))
         kind = self.chance.choice(("cut", "cut and grown", "zeros", "foreign"))
         guarded = self.chance.random() < 0.5
 
         def ask():
             flags = bfs.READ | (bfs.GUARD if guarded else 0)
-            handles = [self.opened(path, flags), self.opened(path, flags | bfs.FOLLOW), self.opened(path, bfs.READ | bfs.PRIVATE)]
+            follows = 0 if in_range else bfs.FOLLOW
+            handles = [self.opened(path, each, range=range_of) for each in (flags, flags | follows, bfs.READ | bfs.PRIVATE)]
             if self.chance.random() < 0.5:
                 self.has_all(handles[0], sets, "before the damage")
             with open(path, "r+b") as file:
@@ -757,7 +762,7 @@ class Damaged(Life):
                 if kind == "cut and grown":
                     os.ftruncate(file.fileno(), length + self.chance.choice((0, 0, 4096)))
             for handle in reversed(handles):
-                self.has_all(handle, sets, f"in use: {kind} at {cut} of {length}")
+                self.has_all(handle, sets, f"in use: {kind} at {cut} of {length}, range {range_of}")
                 self.library.bfs_close(handle, None)
         code = Child(ask).wait()
         assert code == 0 or code == -signal.SIGBUS and not guarded and kind.startswith("cut"), (kind, cut, guarded, code)
