@@ -22,10 +22,10 @@ def number_of_zeros(answers, count):
 class Keys:
     """Keys in one buffer, of one form: fixed, digests, column or text (which bf reads). A set is the first so many of them."""
 
-    def __init__(self, chance, form, count):
+    def __init__(self, chance, form, count, may_skew=True):
         self.form, self.count = form, count
         self.width = {"fixed": chance.randint(6, 24), "digests": 8}.get(form, 0)
-        self.skewed = form == "digests" and chance.random() < 0.3
+        self.skewed = may_skew and form == "digests" and chance.random() < 0.3
         if self.skewed:  # runs of neighbors, and few different bytes: what a sort may get wrong
             first, apart, bits = chance.getrandbits(64), chance.choice((1, 1, 256, 2 ** 32, 2 ** 56)), chance.choice((1, 4, 64))
             numbers = [(first + i * apart + (chance.getrandbits(bits) << 32)) % 2 ** 64 for i in range(count)]
@@ -119,7 +119,7 @@ class Asker:
 
     def answers_are_real(self, handle, form, rate, where):
         """Of keys that no process added only the share that the rate says is maybe."""
-        strangers = Keys(self.chance, form, 500)
+        strangers = Keys(self.chance, form, 500, may_skew=False)
         if form in ("column", "text"):  # short ones may be keys
             return
         maybes = 500 - self.many(handle, strangers, 0, 500, "many")

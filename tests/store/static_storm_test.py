@@ -210,16 +210,16 @@ class Life:
             self.check_handle(self.opened(path, flags), sets, f"a reader with flags {flags:#x}", real)
         if self.is_sealed:
             assert bfs.verify(self.library, os.fsencode(path)) == []
-        self.in_another_process(path, sets)
+        self.in_another_process(path, sets, real)
         if self.hash != "murmur3":  # they have the hashes of bfstore
             self.ask_independent_readers(path, sets)
         for keys, count in sets:
             if keys.form == "text" and self.chance.random() < 0.5:
                 self.asker.tool_finds(path, keys, count, self.secret and self.secret_file, "bf")
 
-    def in_another_process(self, path, sets):
+    def in_another_process(self, path, sets, real):
         def ask():
-            self.check_handle(self.opened(path, bfs.READ), sets, "another process")
+            self.check_handle(self.opened(path, bfs.READ), sets, "another process", real)
         child = Child(ask)
         assert child.wait() == 0, "another process finds a wrong no: see above"
 
@@ -347,7 +347,7 @@ class Followed(Life):
         chance = self.asker.chance = self.chance = random.Random(number)
         flags = bfs.READ | bfs.FOLLOW | chance.choice((0, bfs.GUARD, bfs.POPULATE, bfs.RANDOM, bfs.VERIFY if self.is_sealed else 0))
         handle = self.opened(path, flags)
-        stranger = Keys(chance, "fixed" if keys.form != "digests" else "digests", 20)
+        stranger = Keys(chance, "fixed" if keys.form != "digests" else "digests", 20, may_skew=False)
         at = Board.FIRST_READER + 2 * number
         parent = os.getppid()
         while not self.board[Board.STOP] and os.getppid() == parent:  # a test that is killed leaves no readers
