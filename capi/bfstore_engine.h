@@ -215,8 +215,8 @@ BFS_API BFS_CHECK int32_t bfs_finish_filling(bfs_filter* filter, bfs_error* erro
  * file as superseded, so the process needs write permission for that file, or must own it.  Needs the handle for
  * itself.  guide/engines.md, "Replacing a file", has what a killed process may leave in the folder.
  * Waits: for the locks of the file that is replaced.
- * Codes: EFORKED, ESHUT, system (EBUSY: replaced meanwhile, see bfs_supersede), ELOST, EPOISONED, EFAULT, malformed (of
- * what is replaced). */
+ * Codes: EFORKED, ESHUT, EFULL (BFS_LAYOUT_STATIC), system (EBUSY: replaced meanwhile, see bfs_supersede), ELOST,
+ * EPOISONED, EFAULT, malformed (of what is replaced). */
 BFS_API BFS_CHECK int32_t bfs_publish(bfs_filter* filter, bfs_error* error);
 
 /* For a filter that was created with BFS_UNPUBLISHED and BFS_REPLACE: supersedes the file that has the name now, before

@@ -59,7 +59,7 @@ typedef struct bfs_range {
  * state than a sealed file has.  Bytes that no reader looks at (for instance between bits and checksums) are not
  * compared.  A file that is not sealed is BFS_ENOTSEALED, whatever its state.  Needs no secret, writes nothing, and
  * takes no lock, so it also verifies a file that is being replaced.
- * Flags: 0 or BFS_NOFOLLOW.  Codes: ENOTSEALED, system, malformed. */
+ * Flags: 0 or BFS_NOFOLLOW.  Codes: ENOTSEALED, ELATER, system, malformed. */
 BFS_API BFS_CHECK int64_t bfs_verify(const char* path, uint64_t flags, bfs_range* damaged, size_t capacity,
                                      bfs_error* error);
 
