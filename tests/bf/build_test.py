@@ -178,6 +178,12 @@ class Build(BfCase):
             self.refused("build", "d", "--from", "keys", "--file-id", wrong, says=["--file-id", "32 hexadecimal digits"])
         self.assertNotIn("d", self.files())
 
+    def test_a_static_filter_of_too_few_bits_is_refused_before_it_is_built(self):
+        self.write("keys", b"1\n2\n3\n")
+        for size in (("--bits-per-key", "24"), ("--bits", "1Ki", "--probes", "7")):
+            self.refused("build", "f", "--layout", "static", "-n", "3", "--from", "keys", *size, says=["no room for 3 keys", "more bits"])
+        self.assertEqual(self.files(), ["keys"])
+
     def test_a_model_that_is_replaced_while_the_keys_are_read_is_an_error(self):
         """The keys that came before once had their digests by the old filter's seed: all of them were answered "absent"."""
         self.good("create", "model", "-q", "--capacity", "99", "--seed", "1")

@@ -163,6 +163,15 @@ Error check_reached(const hash::Row& hash, const Options& options, std::uint64_t
                   std::to_string(std::min(std::bit_ceil(num_bits), std::bit_floor(hash.most_bits))) + ".");
 }
 
+// A layout that is built once takes as many keys as its builder can place, and no more at a higher rate.
+Error check_room(const layout::Row& row, const sizing::Size& size) {
+  if (!row.info.can.build || sizing::false_positive_rate(row, size.capacity, size.num_bits, size.num_probes) < 1)
+    return {};
+  return fail(Code::kSizing, std::to_string(size.num_bits) + " bits of the " + row.info.name +
+                                 " layout have no room for " + std::to_string(size.capacity) +
+                                 " keys. Give more bits, or the number of keys and a rate alone.");
+}
+
 std::optional<std::vector<std::uint32_t>> seeds_of(const Options& options, Hash hash, std::uint32_t num_probes) {
   if (!hash::row_of(hash).info.takes_seeds) return std::nullopt;
   if (!options.seeds.empty()) return options.seeds;
@@ -199,6 +208,7 @@ Result<Planned> shape_of_size(const Options& options, std::uint64_t body_bytes) 
   if (!size) return size.error();
   if (Error error = check_hash_takes(*row, *hash_row, options, size->num_bits, size->num_probes); !error.ok())
     return error;
+  if (Error error = check_room(*row, *size); !error.ok()) return error;
   Shape shape{row->info.layout, hash,      size->num_probes,        size->num_bits,
               size->capacity,   size->fpr, options.seed.value_or(0)};
   const bool needs_seed = hash::row_of(hash).info.takes_seed && !options.seed && !options.bare;
