@@ -69,7 +69,7 @@ class Remove(BfCase):
     def test_keys_are_not_taken_from_a_list_that_seems_to_be_damaged(self):
         self.good("add", "f", "-q", "al", "alice\r")
         self.refused("remove", "f", "--from", "-", input=b"alice\nbob\r\n", says="some lines end in CR LF")
-        self.assertEqual(self.good("count", "f", "alice\r", "alice", "bob"), b"1\talice\r\n2\talice\n1\tbob\n")
+        self.assertEqual(self.good("count", "f", "--binary", "alice\r", "alice", "bob"), b"1\talice\r\n2\talice\n1\tbob\n")
         self.refused("remove", "f", "--from", "-", input=b"bob\nal",
                      says=["f: removing stopped after 1 key: standard input: does not end with a newline",
                            "was not removed", "The first 1 of the list are done: never remove them again.",

@@ -286,7 +286,7 @@ int add(const Arguments& arguments) {
     add_list(*source, loader);
     refuse_empty(*source, loader, arguments, making);
   } else {
-    tell_of_files(arguments);
+    warn_of_doubtful_keys(arguments);
     loader.add(std::vector<std::string_view>(arguments.keys.begin(), arguments.keys.end()));
   }
   loader.finish();

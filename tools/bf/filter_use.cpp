@@ -432,8 +432,20 @@ std::string unended_words(const KeySource& source) {
          " ends the last key, which may be cut";
 }
 
-void tell_of_files(const Arguments& arguments) {
-  if (arguments.quiet) return;
+// A shell's loop over a list of Windows passes "alice\r", which is another key than the "alice" that bf reads from it.
+static bool warns_of_line_end(const Arguments& arguments) {
+  if (arguments.list.any_bytes) return false;
+  for (const std::string& key : arguments.keys) {
+    if (!key.ends_with('\r') && !key.ends_with('\n')) continue;
+    warn("the key '" + key + "' ends in " + (key.ends_with('\n') ? "LF" : "CR") +
+         ", which was taken for a byte of it. For the lines of a list: --from LIST. If it is meant: --binary.");
+    return true;
+  }
+  return false;
+}
+
+void warn_of_doubtful_keys(const Arguments& arguments) {
+  if (arguments.quiet || warns_of_line_end(arguments)) return;
   for (const std::string& key : arguments.keys) {
     struct stat facts {};
     if (key.size() != std::strlen(key.c_str()) || ::stat(key.c_str(), &facts) != 0 || S_ISDIR(facts.st_mode)) continue;

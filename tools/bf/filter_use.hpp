@@ -207,8 +207,9 @@ std::string new_words(const Loader& loader);
 // What a success says of a list whose last key no separator ends, or nothing.
 std::string unended_words(const KeySource& source);
 
-// Says once that a key of the command line is also the name of a file, of whose lines the user may have thought.
-void tell_of_files(const Arguments& arguments);
+// Warns once of a key of the command line that may not be the one that the user means: it ends as a line of a list
+// does, or is also the name of a file, of whose lines the user may have thought.
+void warn_of_doubtful_keys(const Arguments& arguments);
 
 // Writes one line about success to standard output.
 void report(const std::string& line);
