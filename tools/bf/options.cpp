@@ -84,8 +84,7 @@ std::vector<CLI::Option*> add_bits_and_probes(CLI::App& app, bfstore::Options& o
     options.seeds = parse_seeds(name, text);
   };
   CLI::Option* const bits = add_bits(app, options, "bits (counting: counters): 64Mi (67,108,864), or bytes: 8MiB");
-  CLI::Option* const probes =
-      add_probes(app, options, "bits set by each key, 1 to 64 (default: the best for the size)");
+  CLI::Option* const probes = add_probes(app, options, "bits each key sets, 1 to 64 (default: best for the size)");
   CLI::Option* const seeds =
       add_text(app, "--seeds",
                "of murmur3 and java-polynomial, one for each bit of a key: 41..47 or 3,1,4 (murmur3: 0, 1, 2, ...)",
@@ -130,7 +129,7 @@ void add_layout_hash_and_seed(CLI::App& app, bfstore::Options& options, bool for
   CLI::Option* const layout = add_layout(
       app, options,
       "blocked (default, one cache line), classic (fewest false positives), counting (removes), static (built once: "
-      "smallest), window (8 epochs), window-4 (4 epochs), window-2 (2 epochs)");
+      "smallest), window, window-4, window-2 (8, 4 and 2 epochs)");
   CLI::Option* const window =
       add_window(app, options, "keep keys for this long after their last add, such as 24h or 7d; see bf turn");
   CLI::Option* const hash = add_text(app, "--hash", names_of_hashes(), "H", take_hash);

@@ -18,7 +18,8 @@ namespace bf {
 namespace {
 
 void declare_remove(CLI::App& app, Arguments& arguments) {
-  add_help_and_version(app, "bf remove FILE [KEY... | --from PATH] [-0] [--secret-file PATH] [-q]");
+  add_help_and_version(app, "bf remove FILE [KEY... | --from PATH] [-0] [--skip-absent] [--secret-file PATH] [-q]",
+                       {"--from", "--null", "--skip-absent", "--secret-file", "--quiet"});
   add_file(app, arguments, "the filter");
   add_keys(app, arguments);
   app.add_flag("--skip-absent", arguments.skip_absent,
