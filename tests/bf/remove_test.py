@@ -26,9 +26,22 @@ class Remove(BfCase):
         self.good("create", "hot", "-q", *COUNTING)
         self.good("add", "hot", "-q", input=b"once\n" + 20 * b"often\n")
         self.assertEqual(self.good("remove", "hot", "once", "often"),
-                         b"hot: 2 keys removed (1 of them stays: a key that may have been added 15 times is never taken out), "
-                         b"0 certainly absent; 19 keys left\n")
+                         b"hot: 1 key removed, 1 stays (a key that may have been added 15 times is never taken out), "
+                         b"0 certainly absent; 20 keys left\n")
         self.assertEqual(self.good("count", "hot", "once", "often"), b"0\tonce\n15+\toften\n")
+        # "19 keys removed (19 of them stay), 0 keys left" it said, and bf count 15+.
+        self.assertEqual(self.good("remove", "hot", *["often"] * 19),
+                         b"hot: 0 keys removed, 19 stay (a key that may have been added 15 times is never taken out), "
+                         b"0 certainly absent; 19 keys left\n")
+
+    def test_more_removes_than_adds_are_warned_of(self):
+        self.good("create", "hot", "-q", *COUNTING)
+        self.good("add", "hot", "-q", *["often"] * 20)
+        self.good("remove", "hot", "-q", *["often"] * 20)
+        for removed, quiet in ((21, []), (22, ["-q"])):
+            done = self.run_bf("remove", "hot", *quiet, "often")
+            self.assertEqual(done.returncode, 0)
+            self.assert_warning(done.stderr, says=f"hot: in all {removed} keys removed of 20 added. A remove of a key that was not added")
 
     def setUp(self):
         super().setUp()
