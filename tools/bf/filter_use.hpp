@@ -153,7 +153,9 @@ class Loader {
 
  private:
   void add_part(KeySource& source, std::optional<Range> part, Progress* progress);
-  void add_keys(std::span<const std::string_view> keys);
+  void add_keys(std::span<const std::string_view> lines, std::span<const std::string_view> keys);
+  // Throws a Failure that names the line if the digest is of another part. `number`: of the line, if it is known.
+  void refuse_other_part(std::string_view line, std::uint64_t digest, std::uint64_t number = 0) const;
   // Handles the outcome of adding that many keys.
   void take(bfstore::Count count, std::size_t keys);
   void add_digests(std::span<const std::uint64_t> digests);
