@@ -213,7 +213,7 @@ class Usage(BfCase):
 
     def test_a_mistyped_word_is_followed_by_the_nearest_one(self):
         for typed, meant in (("creat", "create"), ("crate", "create"), ("cotnains", "contains"), ("finishfilling", "finish-filling"),
-                             ("inspekt", "inspect"), ("halp", "help"), ("list", None), ("nwe", None), ("CREATE", None), ("frobnicate", None), ("x", None),
+                             ("inspekt", "inspect"), ("halp", "help"), ("list", "inspect"), ("mk", "create"), ("conta", "contains"), ("co", None), ("nwe", None), ("CREATE", None), ("frobnicate", None), ("x", None),
                              ("", None), ("a" * 100000, None)):
             said = self.refused(typed, "f", says="is not a command.").decode()
             self.assertEqual(re.findall(r" Did you mean (\S+)\?", said), [meant] if meant else [], said)
@@ -224,7 +224,8 @@ class Usage(BfCase):
         for command, typed, meant in (("create", "--capcity", "--capacity"), ("create", "--capcity=5", "--capacity"),
                                       ("create", "-capacity", "--capacity"), ("create", "--bits-pre-key", "--bits-per-key"),
                                       ("add", "--quite", "--quiet"), ("plan", "--jsno", "--json"), ("seal", "--frobnicate", None),
-                                      ("contains", "--capactiy", "--capacity"), ("verify", "--capacity", None)):
+                                      ("contains", "--capactiy", "--capacity"), ("verify", "--capacity", None), ("contains", "--abs", "--absent"),
+                                      ("contains", "--capac=5", "--capacity"), ("contains", "--m", None)):
             said = self.refused(command, *([] if command == "plan" else ["f"]), typed, says=f"'{typed}' is not expected here.").decode()
             self.assertEqual(re.findall(r" Did you mean (\S+)\?", said), [meant] if meant else [], said)
         for command in ("add", "contains", "dedup", "count"):
