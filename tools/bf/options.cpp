@@ -126,10 +126,10 @@ void add_layout_hash_and_seed(CLI::App& app, bfstore::Options& options, bool for
   const auto take_seed = [&](const std::string& name, const std::string& text) {
     options.seed = parse_uint64(name, text);
   };
-  CLI::Option* const layout = add_layout(
-      app, options,
-      "blocked (default, one cache line), classic (fewest false positives), counting (removes), static (built once: "
-      "smallest), window, window-4, window-2 (8, 4 and 2 epochs)");
+  CLI::Option* const layout =
+      add_layout(app, options,
+                 "blocked (default, one cache line), classic (lowest rate), counting (removes), static (built once: "
+                 "smallest), window (8 epochs), window-4 (4 epochs), window-2 (2 epochs)");
   CLI::Option* const window =
       add_window(app, options, "keep keys for this long after their last add, such as 24h or 7d; see bf turn");
   CLI::Option* const hash = add_text(app, "--hash", names_of_hashes(), "H", take_hash);
