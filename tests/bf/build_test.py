@@ -89,7 +89,7 @@ class AddAlone(BfCase):
         first = self.stopped_where(lambda: header(self.path("f"))["keys_added"] > 0, "add", "f", "--from", "keys", prepare=self.create)
         self.assertEqual(header(self.path("f"))["state"], DIRTY)
         second = self.spawn("add", "f", "late")
-        self.assertIn(b"Waiting for up to a minute\n", second.stderr.readline())
+        self.assertRegex(second.stderr.readline(), rb"^bf: waiting for (process %d \(\S+\)|another process) to close f, up to 60 s\n$" % first.pid)
         self.wait_until_it_slept(second, 4)
         os.kill(first.pid, signal.SIGCONT)
         for process in (first, second):

@@ -290,6 +290,24 @@ class Doubt(BfCase):
         self.good("add", "f", "-q", "keys.txt")
         self.good("add", "f", "no-such-file", ".")
 
+    def test_a_key_that_ends_as_a_line_of_a_list_does_is_named(self):
+        # A shell's loop over a list of Windows asked for "alice\r" of each line, and bf said that it is absent.
+        self.good("create", "f", "-q", "--layout", "counting", *SURE)
+        self.good("add", "f", "alice")
+        for command, code in ((["contains", "f"], 1), (["contains", "f", "-q"], 1), (["count", "f"], 1), (["add", "f"], 0), (["remove", "f"], 0),
+                              (["digest", "f"], 0), (["dedup", "f"], 0), (["recover", "f"], 0)):
+            for end, name in (("\r", "CR"), ("\n", "LF"), ("\r\n", "LF")):
+                key = f"{command[0]}{end}"
+                with self.subTest(command=command, key=key):
+                    done = self.run_bf(*command, "bob", key, key)
+                    self.assertIn(done.returncode, (0, code), done)
+                    self.assert_warning(done.stderr, says=[f"the key {key!r} ends in {name}, which was taken for a byte of it.", "--from LIST", "--binary"])
+                    self.assertEqual(self.run_bf(*command, "--binary", key).stderr, b"")
+        self.assertEqual(self.good("contains", "f", "--binary", "alice\r", code=1), b"absent\talice\r\n")
+        for command in ("add", "remove", "recover"):
+            self.assertEqual(self.run_bf(command, "f", "-q", "alice\r").stderr, b"", command)
+        self.good("add", "f", "al\rice", "al\nice", "\ralice")
+
 
 if __name__ == "__main__":
     main()

@@ -108,7 +108,7 @@ class LockTimeout(BfCase):
         os.set_blocking(process.stderr.fileno(), False)
         said = process.stderr.read()
         os.close(fd)
-        self.assertRegex(said or b"", rb"f: another process locks the file.* Waiting for up to a minute\n$")
+        self.assertRegex(said or b"", rb"^bf: waiting for (process \d+ \(\S+\)|another process) to unlock f, up to 60 s\n$")
         self.assert_ends_well(process)
 
     def test_forever_is_until_the_lock_is_free_after_ten_minutes_too(self):

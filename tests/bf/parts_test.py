@@ -81,7 +81,23 @@ class Parts(BfCase):
                 others += 1
         self.assertGreater(own, 5)
         self.assertGreater(others, own)
-        self.refused("add", "part", "--from", "keys", says="belongs to another part")
+        self.refused("add", "part", "--from", "keys", says="belongs to part ")
+
+    def test_a_key_of_another_part_that_would_be_added_is_named_with_its_number(self):
+        # "adding stopped after 0 keys: the key belongs to another part": which key, of a list of millions?
+        self.good("create", "whole.0", "--part", "0/2", "-q", *SIZE)
+        keys = [b"key %d" % number for number in range(100)]
+        own = [key for key in keys if self.run_bf("contains", "whole.0", key).returncode == 1]
+        other = next(key for key in keys if key not in own)
+        said = [f"whole.0: adding stopped after 0 keys: it is part 0/2, and the key '{other.decode()}' (number ", ") belongs to part 1/2. ", "bf digest --parts"]
+        list_ = own[:3] + [other] + own[3:]
+        self.refused("add", "whole.0", input=b"\n".join(list_), says=[*said, "(number 4)"])
+        self.refused("add", "whole.0", own[0], other, says=[*said, "(number 2)"])
+        # Several threads read this list, so no line has a number.
+        long = b"\n".join(own * ((64 << 20) // len(b"\n".join(own)))) + b"\n" + other + b"\n"
+        self.write("long", long)
+        self.refused("add", "whole.0", "--from", "long", says=[f"the key '{other.decode()}'", " belongs to part 1/2. "])
+        self.good("add", "whole.0", "-q", *own)
 
     def test_a_list_of_parts_is_asked_as_the_whole_filter(self):
         for number in range(4):

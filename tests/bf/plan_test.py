@@ -52,6 +52,11 @@ class Plan(BfCase):
         self.refused("plan", "-n", "10000000000000000000", says="is too large: at most 9,223,372,036,854,775,807")
         self.assertEqual(first("-n", "2M", "-p", "2.5%", "--layout", "counting"), "2,000,000 keys at 2.5 %: 9.9 MiB, counting")
         self.assertRegex(first("-n", "1"), r"^1 key at a rate of [0-9.e-]+: 20\.0 KiB, blocked$")
+        # A rate of 0.781 % was said first, where 1 % was asked for, and nothing said why.
+        for given, why in ((["-n", "1M", "--layout", "static"], "This is less than 1 %, which was asked for: static has whole columns, and each halves the rate."),
+                           (["-n", "5", "-p", "0.5"], "This is less than 50 %, which was asked for: so few keys get whole cache lines, and need less."),
+                           (["-n", "1M"], ""), (["-n", "5", "-m", "8MiB"], "")):
+            self.assertEqual(" ".join(self.good("plan", *given).decode().split("\n\n")[0].splitlines()[1:]), why)
         rows = self.rows("-m", "8MiB")
         self.assertEqual(first("-m", "8MiB"), f"{rows['keys at a rate of 0.01'][0]} keys at 1 %: {' '.join(rows['file'][:2])}, blocked")
 
@@ -89,7 +94,7 @@ class Plan(BfCase):
 
     def test_the_layout_that_is_built_once_says_so_and_its_command_builds_it(self):
         text = self.good("plan", "-n", "70k", "-p", "1%", "--layout", "static").decode()
-        self.assertIn("\nIt never adds keys, removes keys, grows, expires keys, merges, intersects or folds.\n"
+        self.assertIn("\nIt never adds keys, removes keys, grows, expires keys, merges, intersects or\nfolds.\n"
                       "static is built once, of all keys (bf build), and takes none later.\n", text)
         line = text.partition("\nTo make one of them:\n")[2].strip()
         self.assertEqual(line, "bf build filter.bf --from keys.txt --layout static -n 70_000 -p 0.01")
@@ -100,6 +105,16 @@ class Plan(BfCase):
         self.assertEqual(plan["can"], {**dict.fromkeys(plan["can"], False), "build": True})
         self.assertEqual(list(self.planned("--like", "filter.bf", "-n", "1M")[0]), ["blocked", "classic", "counting", "static"])
         self.assertNotIn("static", self.good("plan", "-n", "70k", "-m", "1M").decode())
+
+    def test_no_line_is_wider_than_80_columns_nor_a_sentence_than_the_terminal(self):
+        # "It never adds keys, ... intersects or folds." had 83 columns.
+        for given in (["-n", "1M"], ["-n", "1M", "--layout", "static"], ["-n", "100M", "-p", "1e-9"], ["-n", "1M", "-m", "8M", "-p", "1%"], ["-n", "5", "-p", "0.5"],
+                      ["-n", "10M", "--window", "24h"], ["-n", "1M", "--formulas"], ["-n", "1G", "--layout", "counting", "-p", "1%"], ["-m", "8MiB"]):
+            for columns in ("200", "80", "60"):
+                text = self.run_bf("plan", *given, env={**os.environ, "COLUMNS": columns}).stdout.decode()
+                self.assertLessEqual(max(map(len, text.splitlines()), default=0), 80, text)
+                sentences = [line for line in text.splitlines() if re.match(r"[A-Za-z]", line) and "   " not in line and not line.startswith("False-")]
+                self.assertLessEqual(max(map(len, sentences), default=0), int(columns), text)
 
     def test_the_textbooks_m_is_that_of_the_rate_that_was_asked_for(self):
         self.assertEqual(self.rows("-n", "50M", "-p", "0.001", "--formulas")["-n ln p / (ln 2)^2"], ["718,879,378"] * 3)
@@ -182,7 +197,7 @@ class Plan(BfCase):
         self.assertEqual(self.rows("-m", "1M", "--layout", "window")[""], ["window"])
         self.refused("plan", "--max-bytes", "10", says="too few for a header")
         self.refused("plan", "-n", "100", "-p", "0.01", "--max-bytes", "1",
-                     says="1 bytes (--max-bytes) are too few for a header and a filter, whatever the other numbers are. The smallest file has 20,488 bytes.")
+                     says="1 byte (--max-bytes) is too little for a header and a filter, whatever the other numbers are. The smallest file has 20,488 bytes.")
         self.good("plan", "-n", "1", "--max-bytes", "20_488")
 
     def test_a_layout_that_cannot_says_why_and_the_others_are_planned(self):

@@ -26,9 +26,22 @@ class Remove(BfCase):
         self.good("create", "hot", "-q", *COUNTING)
         self.good("add", "hot", "-q", input=b"once\n" + 20 * b"often\n")
         self.assertEqual(self.good("remove", "hot", "once", "often"),
-                         b"hot: 2 keys removed (1 of them stays: a key that may have been added 15 times is never taken out), "
-                         b"0 certainly absent; 19 keys left\n")
+                         b"hot: 1 key removed, 1 stays (a key that may have been added 15 times is never taken out), "
+                         b"0 certainly absent; 20 keys left\n")
         self.assertEqual(self.good("count", "hot", "once", "often"), b"0\tonce\n15+\toften\n")
+        # "19 keys removed (19 of them stay), 0 keys left" it said, and bf count 15+.
+        self.assertEqual(self.good("remove", "hot", *["often"] * 19),
+                         b"hot: 0 keys removed, 19 stay (a key that may have been added 15 times is never taken out), "
+                         b"0 certainly absent; 19 keys left\n")
+
+    def test_more_removes_than_adds_are_warned_of(self):
+        self.good("create", "hot", "-q", *COUNTING)
+        self.good("add", "hot", "-q", *["often"] * 20)
+        self.good("remove", "hot", "-q", *["often"] * 20)
+        for removed, quiet in ((21, []), (22, ["-q"])):
+            done = self.run_bf("remove", "hot", *quiet, "often")
+            self.assertEqual(done.returncode, 0)
+            self.assert_warning(done.stderr, says=f"hot: in all {removed} keys removed of 20 added. A remove of a key that was not added")
 
     def setUp(self):
         super().setUp()
@@ -69,7 +82,7 @@ class Remove(BfCase):
     def test_keys_are_not_taken_from_a_list_that_seems_to_be_damaged(self):
         self.good("add", "f", "-q", "al", "alice\r")
         self.refused("remove", "f", "--from", "-", input=b"alice\nbob\r\n", says="some lines end in CR LF")
-        self.assertEqual(self.good("count", "f", "alice\r", "alice", "bob"), b"1\talice\r\n2\talice\n1\tbob\n")
+        self.assertEqual(self.good("count", "f", "--binary", "alice\r", "alice", "bob"), b"1\talice\r\n2\talice\n1\tbob\n")
         self.refused("remove", "f", "--from", "-", input=b"bob\nal",
                      says=["f: removing stopped after 1 key: standard input: does not end with a newline",
                            "was not removed", "The first 1 of the list are done: never remove them again.",

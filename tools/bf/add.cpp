@@ -17,6 +17,7 @@
 #include <optional>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace bf {
@@ -162,6 +163,23 @@ void refuse_other_filter(const bfstore::Error& error, const Arguments& arguments
                 found->options + ").");
 }
 
+// "waiting for process 123 (bf) to close f, up to 60 s": a note, and not the error that it is after that time.
+std::string waiting_words(const std::string& error, const Arguments& arguments) {
+  const std::string file = arguments.file;
+  const std::string_view said = std::string_view(error).substr(error.starts_with(file) ? file.size() : 0);
+  constexpr std::string_view kProcess = " (process ";
+  std::string who = "another process";
+  if (const std::size_t at = said.rfind(kProcess); at != std::string_view::npos) {
+    who = said.substr(at + 2, said.find(')', at) - at - 2);
+    if (const std::size_t comma = who.find(", "); comma != std::string::npos) who.replace(comma, 2, " (") += ")";
+  }
+  const std::uint32_t patience = arguments.lock_timeout_ms.value_or(kPatienceMs);
+  constexpr std::uint32_t kSecond = 1000;
+  const std::string time = patience % kSecond == 0 ? grouped(patience / kSecond) + " s" : grouped(patience) + " ms";
+  return "waiting for " + who + (said.find("has it open") != std::string_view::npos ? " to close " : " to unlock ") +
+         file + (patience == bfstore::kWaitForEver ? "" : ", up to " + time);
+}
+
 bfstore::Filter open_to_add(const Arguments& arguments, bool from_file, bool* created) {
   const std::string& file = arguments.file;
   const auto begin = Clock::now();
@@ -169,10 +187,7 @@ bfstore::Filter open_to_add(const Arguments& arguments, bool from_file, bool* cr
   bool told = false;
   while (!opened.ok() && opened.error().code == bfstore::Code::kBusy && !interrupt::pending() &&
          worth_waiting(arguments, begin)) {
-    if (!told) {
-      tell(opened.error().message + " Waiting" + (arguments.lock_timeout_ms ? "" : " for up to a minute"));
-    }
-    told = true;
+    if (!std::exchange(told, true)) tell(waiting_words(opened.error().message, arguments));
     std::this_thread::sleep_for(kBetweenTries);
     opened = try_to_open(arguments, from_file, created);
   }
@@ -286,7 +301,7 @@ int add(const Arguments& arguments) {
     add_list(*source, loader);
     refuse_empty(*source, loader, arguments, making);
   } else {
-    tell_of_files(arguments);
+    warn_of_doubtful_keys(arguments);
     loader.add(std::vector<std::string_view>(arguments.keys.begin(), arguments.keys.end()));
   }
   loader.finish();

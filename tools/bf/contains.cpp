@@ -329,7 +329,7 @@ int contains(const Arguments& arguments) {
   if (source) {
     ask_list(asker, *source);
   } else {
-    tell_of_files(arguments);
+    warn_of_doubtful_keys(arguments);
     asker.ask(std::vector<std::string_view>(arguments.keys.begin(), arguments.keys.end()));
   }
   asker.finish();

@@ -14,7 +14,7 @@ void each_batch(const bfstore::Filter& filter, const Arguments& arguments,
                 const std::function<void(Batch, Batch, const KeyReader*)>& take) {
   const KeyForm form = form_of_keys(filter.note(), arguments.key_form, arguments.file);
   if (!arguments.keys.empty()) {
-    tell_of_files(arguments);
+    warn_of_doubtful_keys(arguments);
     const std::vector<std::string_view> lines(arguments.keys.begin(), arguments.keys.end());
     KeyMaker maker(form, "KEY");
     take(lines, maker.keys_of(lines), nullptr);

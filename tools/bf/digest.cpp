@@ -237,6 +237,7 @@ void each_digest(const bfstore::Filter& filter, const Arguments& arguments, std:
   };
   const KeyForm form = form_of_keys(filter.note(), std::nullopt, arguments.file);
   if (!list) {
+    warn_of_doubtful_keys(arguments);
     const std::vector<std::string_view> lines(arguments.keys.begin(), arguments.keys.end());
     return hash(KeyMaker(form, "KEY").keys_of(lines));
   }

@@ -258,10 +258,27 @@ Loader::Loader(bfstore::Filter& filter, std::string file, const std::optional<Ke
       expires_(filter.stats().turning.has_value()),
       counts_(bfstore::layout_of(filter.shape().layout)->can.remove) {}
 
-void Loader::add(std::span<const std::string_view> lines) { add_keys(KeyMaker(form_, "KEY").keys_of(lines)); }
+void Loader::add(std::span<const std::string_view> lines) {
+  KeyMaker maker(form_, "KEY");
+  add_keys(lines, maker.keys_of(lines));
+}
 
-void Loader::add_keys(std::span<const std::string_view> keys) {
-  take(filter_.add_keys(bfstore::Keys::views(keys)), keys.size());
+void Loader::add_keys(std::span<const std::string_view> lines, std::span<const std::string_view> keys) {
+  const bfstore::Count count = filter_.add_keys(bfstore::Keys::views(keys));
+  for (std::size_t i = 0; i < keys.size() && count.code() == bfstore::Code::kPart; ++i)
+    refuse_other_part(lines[i], filter_.digest(keys[i]).value_or(0), keys_read_ + i + 1);
+  take(count, keys.size());
+}
+
+void Loader::refuse_other_part(std::string_view line, std::uint64_t digest, std::uint64_t number) const {
+  const bfstore::Part own = filter_.part();
+  const std::uint32_t other = bfstore::Part::number_of(digest, own.parts);
+  if (other == own.number) return;
+  const std::string parts = "/" + std::to_string(own.parts);
+  throw Failure(file_ + ": adding stopped after " + key_words(keys_read_) + ": it is part " +
+                std::to_string(own.number) + parts + ", and the key '" + std::string(line) + "'" +
+                (number == 0 ? "" : " (number " + grouped(number) + ")") + " belongs to part " + std::to_string(other) +
+                parts + ". Add it there: bf digest --parts sorts keys by their parts.");
 }
 
 void Loader::take(bfstore::Count count, std::size_t keys) {
@@ -337,10 +354,13 @@ void Loader::add_part(KeySource& source, std::optional<Range> part, Progress* pr
     if (!read_a_byte_) read_a_byte_ = !std::all_of(lines.begin(), lines.end(), is_blank);
     const auto keys = maker.keys_of(lines);
     if (has_digests && (part || leaves_out_)) {
-      for (const std::string_view key : keys) digests.push_back(*filter_.digest(key));
+      for (std::size_t i = 0; i < keys.size(); ++i) {
+        digests.push_back(*filter_.digest(keys[i]));
+        if (!leaves_out_) refuse_other_part(lines[i], digests.back());
+      }
       if (digests.size() >= kDigestsAtOnce) add_own(digests);
     } else {
-      add_keys(keys);
+      add_keys(lines, keys);
     }
     bytes_read_ += bytes - before;
     before = bytes;
@@ -432,8 +452,20 @@ std::string unended_words(const KeySource& source) {
          " ends the last key, which may be cut";
 }
 
-void tell_of_files(const Arguments& arguments) {
-  if (arguments.quiet) return;
+// A shell's loop over a list of Windows passes "alice\r", which is another key than the "alice" that bf reads from it.
+static bool warns_of_line_end(const Arguments& arguments) {
+  if (arguments.list.any_bytes) return false;
+  for (const std::string& key : arguments.keys) {
+    if (!key.ends_with('\r') && !key.ends_with('\n')) continue;
+    warn("the key '" + key + "' ends in " + (key.ends_with('\n') ? "LF" : "CR") +
+         ", which was taken for a byte of it. For the lines of a list: --from LIST. If it is meant: --binary.");
+    return true;
+  }
+  return false;
+}
+
+void warn_of_doubtful_keys(const Arguments& arguments) {
+  if (arguments.quiet || warns_of_line_end(arguments)) return;
   for (const std::string& key : arguments.keys) {
     struct stat facts {};
     if (key.size() != std::strlen(key.c_str()) || ::stat(key.c_str(), &facts) != 0 || S_ISDIR(facts.st_mode)) continue;

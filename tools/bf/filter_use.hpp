@@ -153,7 +153,9 @@ class Loader {
 
  private:
   void add_part(KeySource& source, std::optional<Range> part, Progress* progress);
-  void add_keys(std::span<const std::string_view> keys);
+  void add_keys(std::span<const std::string_view> lines, std::span<const std::string_view> keys);
+  // Throws a Failure that names the line if the digest is of another part. `number`: of the line, if it is known.
+  void refuse_other_part(std::string_view line, std::uint64_t digest, std::uint64_t number = 0) const;
   // Handles the outcome of adding that many keys.
   void take(bfstore::Count count, std::size_t keys);
   void add_digests(std::span<const std::uint64_t> digests);
@@ -207,8 +209,9 @@ std::string new_words(const Loader& loader);
 // What a success says of a list whose last key no separator ends, or nothing.
 std::string unended_words(const KeySource& source);
 
-// Says once that a key of the command line is also the name of a file, of whose lines the user may have thought.
-void tell_of_files(const Arguments& arguments);
+// Warns once of a key of the command line that may not be the one that the user means: it ends as a line of a list
+// does, or is also the name of a file, of whose lines the user may have thought.
+void warn_of_doubtful_keys(const Arguments& arguments);
 
 // Writes one line about success to standard output.
 void report(const std::string& line);

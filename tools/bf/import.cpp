@@ -31,13 +31,12 @@ void declare_import(CLI::App& app, Arguments& arguments) {
       "options of all: [-0] [--key-form FORM] [--capacity N] " +
           std::string(kShapeUsage),
       {"--format", "--order", "--hash", "--check"});
-  add_raw(app, arguments, "the bits and nothing else: as many bytes as M bits need; - is standard input");
+  add_raw(app, arguments, "M bits in whole bytes, no more; - is standard input");
   add_file(app, arguments, "the filter to make; it appears when it is complete");
   add_order(app, arguments);
   add_format(app, arguments, kUsualFormat);
   add_choice(app, arguments);
-  add_path(app, "--check", "keys that must all be in the bits, one a line; - is standard input", "KEYS",
-           arguments.check);
+  add_path(app, "--check", "a list of keys that all must be there; - is standard input", "KEYS", arguments.check);
   add_separator(app, arguments);
   add_key_form(app, arguments);
   add_shape(app, arguments, false, "replace FILE if it exists; its writers get an error");

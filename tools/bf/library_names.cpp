@@ -44,7 +44,8 @@ std::string with_grouped_numbers(const std::string& text, std::size_t begin) {
   for (std::size_t at = begin; at < text.size();) {
     const std::size_t end = std::min(text.find_first_not_of(kDigits, at), text.size());
     const std::string_view after = std::string_view(text).substr(end);
-    const bool counts = after.starts_with(" keys") || after.starts_with(" bits") || after.starts_with(" bytes");
+    const bool counts = after.starts_with(" keys") || after.starts_with(" bits") || after.starts_with(" bytes") ||
+                        after.starts_with(" are free");
     std::string word = text.substr(at, end - at);
     if (counts && word.size() > kShort && (at == 0 || text[at - 1] == ' ' || text[at - 1] == '(')) {
       for (std::size_t left = word.size(); left > 3; left -= 3) word.insert(left - 3, 1, ',');
@@ -54,6 +55,21 @@ std::string with_grouped_numbers(const std::string& text, std::size_t begin) {
     made += text.substr(end, at - end);
   }
   return made;
+}
+
+}  // namespace
+
+namespace {
+
+// "1 keys" becomes "1 key".
+std::string with_singulars(std::string text, std::size_t begin) {
+  for (const auto& [many, one] : {Name{"1 bytes (--max-bytes) are too few", "1 byte (--max-bytes) is too little"},
+                                  Name{"1 bytes", "1 byte"}, Name{"1 keys", "1 key"}, Name{"1 bits", "1 bit"}}) {
+    for (std::size_t at = text.find(many, begin); at != std::string::npos; at = text.find(many, at + 1)) {
+      if (at == 0 || text[at - 1] == ' ' || text[at - 1] == '(') text.replace(at, many.size(), one);
+    }
+  }
+  return text;
 }
 
 }  // namespace
@@ -68,7 +84,7 @@ std::string with_names_of_options(const std::string& message, const std::string&
   constexpr std::string_view kFile = " FILE ";
   if (const std::size_t at = text.find(kFile, begin); begin != 0 && at != std::string::npos)
     text.replace(at + 1, kFile.size() - 2, file);
-  return with_grouped_numbers(text, begin);
+  return with_singulars(with_grouped_numbers(text, begin), begin);
 }
 
 }  // namespace bf

@@ -26,7 +26,8 @@ constexpr std::array kOtherNames{
     Other{"diff", "compare"},    Other{"backup", "copy"},       Other{"repair", "recover"},
     Other{"window", "turn"},     Other{"expire", "turn"},       Other{"rotate", "turn"},
     Other{"uniq", "dedup"},      Other{"unique", "dedup"},      Other{"size", "plan"},
-    Other{"shrink", "fold"},     Other{"version", "--version"}, Other{"check", "contains, or verify"}};
+    Other{"shrink", "fold"},     Other{"version", "--version"}, Other{"check", "contains, or verify"},
+    Other{"list", "inspect"},    Other{"ls", "inspect"},        Other{"mk", "create"}};
 
 }  // namespace
 

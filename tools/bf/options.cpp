@@ -84,8 +84,7 @@ std::vector<CLI::Option*> add_bits_and_probes(CLI::App& app, bfstore::Options& o
     options.seeds = parse_seeds(name, text);
   };
   CLI::Option* const bits = add_bits(app, options, "bits (counting: counters): 64Mi (67,108,864), or bytes: 8MiB");
-  CLI::Option* const probes =
-      add_probes(app, options, "bits set by each key, 1 to 64 (default: the best for the size)");
+  CLI::Option* const probes = add_probes(app, options, "bits each key sets, 1 to 64 (default: best for the size)");
   CLI::Option* const seeds =
       add_text(app, "--seeds",
                "of murmur3 and java-polynomial, one for each bit of a key: 41..47 or 3,1,4 (murmur3: 0, 1, 2, ...)",
@@ -127,10 +126,10 @@ void add_layout_hash_and_seed(CLI::App& app, bfstore::Options& options, bool for
   const auto take_seed = [&](const std::string& name, const std::string& text) {
     options.seed = parse_uint64(name, text);
   };
-  CLI::Option* const layout = add_layout(
-      app, options,
-      "blocked (default, one cache line), classic (fewest false positives), counting (removes), static (built once: "
-      "smallest), window (8 epochs), window-4 (4 epochs), window-2 (2 epochs)");
+  CLI::Option* const layout =
+      add_layout(app, options,
+                 "blocked (default, one cache line), classic (lowest rate), counting (removes), static (built once: "
+                 "smallest), window (8 epochs), window-4 (4 epochs), window-2 (2 epochs)");
   CLI::Option* const window =
       add_window(app, options, "keep keys for this long after their last add, such as 24h or 7d; see bf turn");
   CLI::Option* const hash = add_text(app, "--hash", names_of_hashes(), "H", take_hash);

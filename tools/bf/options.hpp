@@ -86,7 +86,7 @@ inline constexpr const char* kAboutLoss =
     "bits. It cannot compare another filter (seed, size, layout) or one with counters, replaces it, and says so.\n";
 
 // The help of --force of the commands that keep the hash of the filter that they replace: see kAboutForce.
-inline constexpr const char* kForce = "replace FILE, with its hash, seed and secret, if it exists";
+inline constexpr const char* kForce = "replace FILE if it exists; keep its hash, seed and secret";
 
 // Adds the options for the shape and the file of a new filter. `counted`: bf counts the keys, so --capacity may be left
 // out. `force` is the help of --force.

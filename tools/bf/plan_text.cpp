@@ -290,15 +290,26 @@ std::string about_building(const Forecasts& all) {
 
 std::string about_turns(const Forecasts& all) {
   if (std::none_of(all.possible.begin(), all.possible.end(), has_window)) return "";
-  return "n is the number of different keys of one window, if they come evenly. Turns are\nyours: run bf turn several "
+  return "n is the number of different keys of one window, if they come evenly. Turns are yours: run bf turn several "
          "times in each epoch. A late turn keeps keys longer.\n";
 }
 
 std::string about_numbers(const Forecasts& all) {
   const std::string formulas = shows_formulas(all) ? "Each filter will have the first rate of its column. Indented: "
-                                                     "Bloom's formulas,\nto compare. "
+                                                     "Bloom's formulas, to compare. "
                                                    : "";
   return formulas + "Hash set: keys of " + grouped(all.key_bytes) + " bytes. See bf help plan.\n";
+}
+
+// Each line of the text as a paragraph.
+std::string wrapped(const std::string& text) {
+  std::string lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    lines += tools::in_lines(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
 }
 
 std::string notes(const Forecasts& all) {
@@ -345,18 +356,33 @@ std::string ways_on(const bfstore::PlanRequest& given) {
   const std::string size =
       (given.num_bits != 0 ? "-m " + underscored(given.num_bits) : "--max-bytes " + underscored(given.max_bytes)) +
       (given.window_ms != 0 ? " --window " + time_option(given.window_ms) : "");
-  return "To see all facts, and the commands that make such filters, give a rate:\n  bf plan " + size + " -p 1%\n";
+  return wrapped("To see all facts, and the commands that make such filters, give a rate:") + "  bf plan " + size +
+         " -p 1%\n";
 }
 
 }  // namespace
 
-// "100,000,000 keys at 1 %: 118.3 MiB, blocked". A rate of less than 0.01 % is easier to read as a number.
-static std::string answer(const bfstore::Plan& plan) {
+// "1 %". A rate of less than 0.01 % is easier to read as a number.
+static std::string rate_words(double fpr) {
   constexpr double kSmall = 0.0001;
-  const std::string rate =
-      plan.fpr < kSmall ? "a rate of " + short_number(plan.fpr) : short_number(100 * plan.fpr) + " %";
-  return key_words(plan.capacity) + " at " + rate + ": " + human_bytes(plan.file_bytes) + ", " + plan.layout.name +
-         "\n";
+  return fpr < kSmall ? "a rate of " + short_number(fpr) : short_number(100 * fpr) + " %";
+}
+
+// "100,000,000 keys at 1 %: 118.3 MiB, blocked"
+static std::string answer(const bfstore::Plan& plan) {
+  return key_words(plan.capacity) + " at " + rate_words(plan.fpr) + ": " + human_bytes(plan.file_bytes) + ", " +
+         plan.layout.name + "\n";
+}
+
+// Says why the rate is lower than the one that was asked for, or nothing if it is nearly that.
+static std::string about_rate(const Forecasts& all) {
+  constexpr double kNear = 0.95;
+  const bfstore::Plan& plan = all.possible.front().plan;
+  if (!all.asked_fpr || plan.fpr >= kNear * *all.asked_fpr) return "";
+  return wrapped("This is less than " + rate_words(*all.asked_fpr) + ", which was asked for: " +
+                 (plan.layout.can.build
+                      ? std::string(plan.layout.name) + " has whole columns, and each halves the rate."
+                      : "so few keys get whole cache lines, and need less."));
 }
 
 std::string holdings_text(const std::vector<Forecasts>& at_rates) {
@@ -375,13 +401,13 @@ std::string holdings_text(const std::vector<Forecasts>& at_rates) {
     return one.given.fpr == kUsualFpr || &one == &at_rates.back();
   });
   const std::string first_line = usual.possible.empty() ? "" : answer(usual.possible.front().plan) + "\n";
-  return first_line + table.text() + "\nThe rate is that of false positives, with the best number of probes (k).\n" +
-         ways_on(first.given);
+  return first_line + table.text() + "\n" +
+         wrapped("The rate is that of false positives, with the best number of probes (k).\n") + ways_on(first.given);
 }
 
 std::string table_text(const Forecasts& all, bool utf8) {
-  std::string text = answer(all.possible.front().plan) + "\n" + facts(all);
-  text += notes(all);
+  std::string text = answer(all.possible.front().plan) + about_rate(all) + "\n" + facts(all);
+  text += wrapped(notes(all));
   return text + chart(all.possible.front(), utf8) + commands(all);
 }
 

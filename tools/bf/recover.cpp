@@ -224,6 +224,7 @@ int recover(const Arguments& arguments) {
   if (source) {
     add_list(arguments, *source, loader);
   } else {
+    warn_of_doubtful_keys(arguments);
     loader.add(std::vector<std::string_view>(arguments.keys.begin(), arguments.keys.end()));
   }
   if (interrupt::pending()) {

@@ -18,7 +18,8 @@ namespace bf {
 namespace {
 
 void declare_remove(CLI::App& app, Arguments& arguments) {
-  add_help_and_version(app, "bf remove FILE [KEY... | --from PATH] [-0] [--secret-file PATH] [-q]");
+  add_help_and_version(app, "bf remove FILE [KEY... | --from PATH] [-0] [--skip-absent] [--secret-file PATH] [-q]",
+                       {"--from", "--null", "--skip-absent", "--secret-file", "--quiet"});
   add_file(app, arguments, "the filter");
   add_keys(app, arguments);
   app.add_flag("--skip-absent", arguments.skip_absent,
@@ -121,11 +122,23 @@ class Remover {
   }
 
   [[nodiscard]] std::string words() const {
-    const std::string stay = stuck_ == 0 ? ""
-                                         : " (" + grouped(stuck_) + (stuck_ == 1 ? " of them stays" : " of them stay") +
-                                               ": a key that may have been added 15 times is never taken out)";
-    return arguments_.file + ": " + key_words(removed_) + " removed" + stay + ", " + grouped(asked_ - removed_) +
-           " certainly absent; " + key_words(keys_left(filter_.stats())) + " left";
+    const std::uint64_t stay = std::min(stuck_, removed_);
+    const std::string stay_words = stay == 0 ? ""
+                                             : ", " + grouped(stay) + (stay == 1 ? " stays" : " stay") +
+                                                   " (a key that may have been added 15 times is never taken out)";
+    const bfstore::Stats stats = filter_.stats();
+    return arguments_.file + ": " + key_words(removed_ - stay) + " removed" + stay_words + ", " +
+           grouped(asked_ - removed_) + " certainly absent; " +
+           key_words(std::min(keys_left(stats) + stay, stats.keys_added)) + " left";
+  }
+
+  // More removes than adds: then some key was removed that was not there, and the filter cannot tell which.
+  void warn_of_excess() const {
+    const bfstore::Stats stats = filter_.stats();
+    if (stats.keys_removed <= stats.keys_added) return;
+    warn(arguments_.file + ": in all " + key_words(stats.keys_removed) + " removed of " + grouped(stats.keys_added) +
+         " added. A remove of a key that was not added, or once too often, can make the filter answer no for another "
+         "key. Build it again of the keys that it should have (bf build --force).");
   }
 
  private:
@@ -211,6 +224,7 @@ std::string remove_all(bfstore::Filter& filter, Remover& remover, const Argument
     throw remover.stopped("out of memory");
   }
   std::string words = remover.words();
+  remover.warn_of_excess();
   try {
     refuse_moved(filter, arguments.file, "It was done in the file that was moved.");
     check(filter.close(), arguments.file);

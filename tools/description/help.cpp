@@ -65,6 +65,14 @@ Lines pieces_of(const std::string& text, std::string_view opening, std::string_v
   return pieces;
 }
 
+// Returns the text with `by` for each of these characters.
+std::string replaced(std::string text, std::string_view characters, char by) {
+  for (char& c : text) {
+    if (characters.find(c) != std::string_view::npos) c = by;
+  }
+  return text;
+}
+
 Lines words_of(const std::string& text) {
   Lines words = CLI::detail::split(text, ' ');
   std::erase(words, "");
@@ -129,10 +137,17 @@ Entry entry_of(const CLI::Option& option) {
   return entry;
 }
 
-// What a long description says before its first colon, where its list begins.
+// What a long description says before its first colon outside of parentheses, where its list begins.
 std::string in_short(const std::string& about) {
   constexpr std::size_t kLong = 160;
-  return about.size() > kLong ? about.substr(0, about.find(": ")) : about;
+  if (about.size() <= kLong) return about;
+  int depth = 0;
+  for (std::size_t i = 0; i < about.size(); ++i) {
+    if (about[i] == '(') ++depth;
+    if (about[i] == ')') --depth;
+    if (depth == 0 && about.compare(i, 2, ": ") == 0) return about.substr(0, i);
+  }
+  return about;
 }
 
 // A line of a list such as "  0  healthy": the length of what is before its text; 0 if the line is an example.
@@ -189,8 +204,6 @@ std::string with_titles(const std::string& text, bool colour) {
 
 class Help : public CLI::Formatter {
  public:
-  static constexpr std::size_t kAll = std::string::npos;
-
   Help(const std::string& usage, Lines usual) : usual_(std::move(usual)) {
     for (const std::string& line : lines_of(usage)) {
       if (line.starts_with(' ') && !usage_.empty()) {
@@ -214,15 +227,9 @@ class Help : public CLI::Formatter {
   [[nodiscard]] const Texts& texts() const { return texts_; }
   void set(std::vector<Group> groups) { groups_ = std::move(groups); }
 
-  // The first ways to call the command, at most that many.
-  [[nodiscard]] std::string usage(const std::string& before, std::size_t most, std::size_t columns) const {
-    std::string text;
-    for (std::size_t i = 0; i < std::min(most, usage_.size()); ++i) {
-      const std::string begin = i == 0 ? before : std::string(before.size(), ' ');
-      text +=
-          filled(begin, usage_pieces(usage_[i], columns - before.size() - kHanging), before.size() + kHanging, columns);
-    }
-    return text;
+  // All ways to call the command.
+  [[nodiscard]] std::string usage(const std::string& before, std::size_t columns) const {
+    return usage(usage_, before, columns);
   }
 
   // The options in no group come first, and in each group the usual ones.
@@ -237,14 +244,51 @@ class Help : public CLI::Formatter {
  private:
   static constexpr std::size_t kHanging = 4;
 
+  static std::string usage(const Lines& ways, const std::string& before, std::size_t columns) {
+    std::string text;
+    for (const std::string& way : ways) {
+      const std::string begin = text.empty() ? before : std::string(before.size(), ' ');
+      text += filled(begin, usage_pieces(way, columns - before.size() - kHanging), before.size() + kHanging, columns);
+    }
+    return text;
+  }
+
+  static bool is_in(const CLI::Option& option, const std::string& way) {
+    const Lines words = words_of(replaced(way, "[]()|", ' '));
+    const auto has = [&](const std::string& name) {
+      return std::find(words.begin(), words.end(), name) != words.end();
+    };
+    return std::any_of(option.get_lnames().begin(), option.get_lnames().end(),
+                       [&](const std::string& name) { return has("--" + name); }) ||
+           std::any_of(option.get_snames().begin(), option.get_snames().end(),
+                       [&](const std::string& name) { return has("-" + name); });
+  }
+
+  // The first way to call the command, and each other one that alone has an option which the short help explains. A
+  // line of options that all ways have is long, and for the long help alone.
+  [[nodiscard]] Lines usual_ways(const CLI::App& app) const {
+    Lines ways;
+    const std::string program = usage_.front().substr(0, usage_.front().find(' ') + 1);
+    for (const std::string& way : usage_) {
+      const auto is_news = [&](const CLI::Option* option) {
+        return is_in(*option, way) && std::none_of(ways.begin(), ways.end(),
+                                                   [&](const std::string& before) { return is_in(*option, before); });
+      };
+      const std::vector<const CLI::Option*> shown = usual_of(app);
+      if (ways.empty() || (way.starts_with(program) && std::any_of(shown.begin(), shown.end(), is_news)))
+        ways.push_back(way);
+    }
+    return ways;
+  }
+
   [[nodiscard]] std::string short_of(const CLI::App& app, std::size_t columns) const {
-    std::string text = "\n" + usage("Usage: ", 1, columns);
+    std::string text = "\n" + usage(usual_ways(app), "Usage: ", columns);
     text += commands_of(app).empty() ? usual_options(app, columns) : usual_commands(app, columns);
     return text + "\n" + filled("", words_of(more(app)), 0, columns);
   }
 
   [[nodiscard]] std::string all_of(const CLI::App& app, std::size_t columns) const {
-    std::string text = "\n" + usage("Usage: ", kAll, columns);
+    std::string text = "\n" + usage("Usage: ", columns);
     if (!texts_.about.empty()) text += "\n" + footer_text(texts_.about, columns);
     text += commands(app, columns) + section("Topics", texts_.topics, width_of_names(texts_.topics, columns), columns);
     text += options(app, columns);
@@ -356,13 +400,24 @@ class Help : public CLI::Formatter {
   }
 
   // The colour, which every command has, is no usual option.
-  [[nodiscard]] std::string usual_options(const CLI::App& app, std::size_t columns) const {
-    const std::vector<Entry> places = places_of(app);
-    std::vector<Entry> entries;
+  [[nodiscard]] std::vector<const CLI::Option*> usual_of(const CLI::App& app) const {
+    std::vector<const CLI::Option*> shown;
+    if (!commands_of(app).empty()) return shown;
     for (const CLI::Option* const option : in_order(app)) {
       const bool is_last = option->get_lnames().empty() || has_name(*option, "--help") ||
                            has_name(*option, "--version") || has_name(*option, "--colour");
-      if (is_last || entries.size() == (usual_.empty() ? kUsualOptions : usual_.size())) continue;
+      const bool is_rare = usual_.empty() && std::none_of(usage_.begin(), usage_.end(),
+                                                          [&](const std::string& way) { return is_in(*option, way); });
+      if (is_last || is_rare || shown.size() == (usual_.empty() ? kUsualOptions : usual_.size())) continue;
+      shown.push_back(option);
+    }
+    return shown;
+  }
+
+  [[nodiscard]] std::string usual_options(const CLI::App& app, std::size_t columns) const {
+    const std::vector<Entry> places = places_of(app);
+    std::vector<Entry> entries;
+    for (const CLI::Option* const option : usual_of(app)) {
       entries.push_back(entry_of(*option));
       entries.back().about = in_short(entries.back().about);
     }
@@ -405,6 +460,11 @@ std::string list_text(const std::string& title, const std::vector<Entry>& entrie
   return with_titles(list + "\n" + filled("", words_of(after), 0, columns), has_colour(STDOUT_FILENO));
 }
 
+std::string in_lines(const std::string& paragraph) {
+  constexpr std::size_t kMost = 80;
+  return filled("", words_of(paragraph), 0, std::min(kMost, help_columns()));
+}
+
 void set_texts(CLI::App& app, Texts texts) { help_of(app).set(std::move(texts)); }
 
 const Texts& texts_of(const CLI::App& app) { return help_of(app).texts(); }
@@ -413,6 +473,6 @@ void set_groups(CLI::App& app, std::vector<Group> groups) { help_of(app).set(std
 
 std::vector<GroupedOptions> grouped_options(const CLI::App& app) { return help_of(app).grouped(app); }
 
-std::string usage_of(const CLI::App& app, std::size_t columns) { return help_of(app).usage("", Help::kAll, columns); }
+std::string usage_of(const CLI::App& app, std::size_t columns) { return help_of(app).usage("", columns); }
 
 }  // namespace tools

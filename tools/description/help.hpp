@@ -11,7 +11,7 @@ namespace tools {
 
 // Adds -h, --help and --version. `usage`: a line for each way to call the command, which begins with the program's
 // name; a line that begins with a blank continues the one before it. `usual`: the options that -h shows, the first five
-// if it is empty; of a program with commands, the commands that it explains.
+// of the usage if it is empty; of a program with commands, the commands that it explains.
 void add_help_and_version(CLI::App& app, const std::string& usage, const std::vector<std::string>& usual = {});
 
 // A name, and what it means.
@@ -52,6 +52,9 @@ std::vector<GroupedOptions> grouped_options(const CLI::App& app);
 
 // A title with its entries in two columns, and a sentence after them, in lines that fit the terminal.
 std::string list_text(const std::string& title, const std::vector<Entry>& entries, const std::string& after);
+
+// A paragraph in lines that fit the terminal, of 80 columns at most.
+std::string in_lines(const std::string& paragraph);
 
 // The usage of an app with this help, in lines of at most that many columns.
 std::string usage_of(const CLI::App& app, std::size_t columns);

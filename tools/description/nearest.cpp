@@ -27,11 +27,24 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
+// The one that begins so, if it is only one.
+std::string begun(std::string_view word, const std::vector<std::string>& known) {
+  constexpr std::size_t kLeast = 3;
+  std::string found;
+  for (const std::string& one : known) {
+    if (word.size() < kLeast || !one.starts_with(word)) continue;
+    if (!found.empty()) return "";
+    found = one;
+  }
+  return found;
+}
+
 }  // namespace
 
 std::string nearest(std::string_view word, const std::vector<std::string>& known) {
   constexpr std::size_t kLongest = 64;  // no name is that long, and the work is the product of both lengths
   if (word.size() > kLongest) return "";
+  if (const std::string meant = begun(word, known); !meant.empty()) return meant;
   std::string best;
   std::size_t limit = word.size() / 3 + 2;  // a word of which more than a third is wrong is another word
   for (const std::string& one : known) {

@@ -7,8 +7,9 @@
 
 namespace tools {
 
-// The first of the known words that differs least from `word`: by few letters that are added, left out, changed or
-// swapped with their neighbour. Empty if all differ too much.
+// The only one of the known words that begins with `word`, of three letters or more. Otherwise the first of them that
+// differs least from `word`: by few letters that are added, left out, changed or swapped with their neighbour. Empty if
+// all differ too much.
 std::string nearest(std::string_view word, const std::vector<std::string>& known);
 
 // " Did you mean create?", or nothing.
