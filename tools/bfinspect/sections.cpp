@@ -194,12 +194,11 @@ void put_leaks(Sheet& sheet, const Facts& facts) {
   const auto leaked = keys_leaked(facts.report);
   if (!leaked) return;
   const bfstore::Fill& fill = *facts.report.fill;
-  const double share = *leaked / std::max(fill.estimated_keys, 1.0);
+  const bool leaky = facts.leaky.value_or(false);
   sheet.row("leaked",
             *leaked == 0 ? std::string("none")
-                         : "about " + about_text(*leaked) + " of the keys now" +
-                               (share > kMuchLeaked ? ". Build a new one from all keys (bf build)" : ""),
-            share > kMuchLeaked ? Colour::kWarning : Colour::kNone);
+                         : "about " + about_text(*leaked) + " of the keys now" + (leaky ? ". " + leaky_advice() : ""),
+            leaky ? Colour::kWarning : Colour::kNone);
   if (fill.counters_at_15 != 0)
     sheet.row("counters at 15", count_text(fill.counters_at_15) + ", which no remove lowers any more");
 }

@@ -158,6 +158,17 @@ std::optional<double> keys_leaked(const Report& report) {
   return report.fill->estimated_keys_low > left ? report.fill->estimated_keys - left : 0;
 }
 
+// The error of the estimate must not explain the leak: four standard deviations, of which the interval has two. A
+// killed call that the header did not count yet has leaked nothing so far, so an adoptable file is judged after its
+// next close.
+std::optional<bool> is_leaky(const Report& report) {
+  const auto leaked = keys_leaked(report);
+  if (!leaked || report.state == FileState::kAdoptable) return std::nullopt;
+  const bfstore::Fill& fill = *report.fill;
+  const bool beyond_chance = *leaked > 2 * (fill.estimated_keys - fill.estimated_keys_low);
+  return beyond_chance && *leaked > kMuchLeaked * fill.estimated_keys;
+}
+
 bool is_good(FileState state) {
   switch (state) {
     case FileState::kClean:
@@ -180,8 +191,9 @@ bool is_good(FileState state) {
 Verdict verdict_of(const Report& report, const std::optional<Stretches>& stretches) {
   if (!report.valid()) return Verdict::kNotGood;
   const bool overfull = is_overfull(report).value_or(false);
-  const bool good =
-      is_good(report.state) && !report.filling && !overfull && !may_lack_bits(report, stretches).value_or(false);
+  const bool leaky = is_leaky(report).value_or(false);
+  const bool good = is_good(report.state) && !report.filling && !overfull && !leaky &&
+                    !may_lack_bits(report, stretches).value_or(false);
   return good ? Verdict::kHealthy : Verdict::kNeedsAttention;
 }
 

@@ -57,6 +57,9 @@ std::optional<double> keys_leaked(const bfstore::Report& report);
 // Above this share of the keys a leak is worth a rebuild.
 inline constexpr double kMuchLeaked = 0.01;
 
+// True if more than that has leaked, and not by the chance of the estimate. Empty if that is not known.
+std::optional<bool> is_leaky(const bfstore::Report& report);
+
 // True if the state needs no action.
 bool is_good(bfstore::FileState state);
 
