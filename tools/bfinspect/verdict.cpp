@@ -133,6 +133,19 @@ std::optional<double> fill_at_capacity(const Report& report) {
   return plan.ok() ? std::optional(plan->fill_ratio) : std::nullopt;
 }
 
+// A filter that has as many keys in each epoch has this ratio just before a turn.
+std::optional<double> fullest_epoch(const Report& report) {
+  if (!report.valid() || !report.identity || !report.fill || !report.turning) return std::nullopt;
+  const auto first = report.fill->keys_of_epochs.begin();
+  const double keys = *std::max_element(first, first + report.turning->epochs) * (report.turning->epochs - 1);
+  if (!(keys < 0x1p63)) return 1;
+  if (keys < 1) return 0;
+  bfstore::PlanRequest request = numbers_of(*report.identity);
+  request.capacity = static_cast<std::uint64_t>(keys);
+  const auto plan = bfstore::plan(request);
+  return plan.ok() ? std::optional(plan->fill_ratio) : std::nullopt;
+}
+
 bool has_counters(const bfstore::ReportedIdentity& identity) {
   const auto layout = bfstore::layout_of(static_cast<bfstore::Layout>(identity.layout));
   return layout && layout->can.remove;
