@@ -99,9 +99,15 @@ double rounded_up(double keys) {
   return std::ceil(keys / unit) * unit;
 }
 
-// Twice the capacity, or farther if the filter has more keys.
+// Twice the capacity, or farther if the filter has more keys, or if each epoch with as many as the fullest one made
+// more.
 double most_keys_shown(const Facts& facts) {
-  const double keys = facts.report.fill->estimated_keys;
+  const bfstore::Report& report = facts.report;
+  double keys = report.fill->estimated_keys;
+  if (report.turning) {
+    const auto first = report.fill->keys_of_epochs.begin();
+    keys = *std::max_element(first, first + report.turning->epochs) * (report.turning->epochs - 1);
+  }
   return rounded_up(std::max(capacity_shown(facts) * 2, std::isfinite(keys) ? keys * 1.2 : 0));
 }
 
