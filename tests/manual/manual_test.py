@@ -132,9 +132,21 @@ class Contents(unittest.TestCase):
     def test_options_are_in_the_groups_of_the_help(self):
         for command in COMMANDS:
             groups = re.findall(r"(?m)^   (\S.*)$", sections(text(f"bf-{command}.1"))["OPTIONS"])
+            self.assertNotEqual(groups[:1], ["Options"], command)  # "OPTIONS", and "Options" below it
             told = run(BF, command, "--help").stdout
-            self.assertEqual(groups, [one for one in re.findall(r"(?m)(?<=\n\n)([A-Z][A-Za-z, ]*):$", told)
-                                      if one not in ("Arguments", "Examples", "Exit codes")], command)
+            wanted = [one for one in re.findall(r"(?m)(?<=\n\n)([A-Z][A-Za-z, ]*):$", told) if one not in ("Arguments", "Examples", "Exit codes")]
+            self.assertEqual(groups, wanted[1:] if wanted[0] == "Options" else wanted, command)
+
+    def test_the_environment_and_the_files_are_those_that_the_programs_read(self):
+        root = pathlib.Path(__file__).resolve().parents[2]
+        sources = {folder: "".join(one.read_text("utf-8") for one in sorted(root.joinpath(folder).rglob("*.[ch]pp")))
+                   for folder in ("src", "tools/common", "tools/bf", "tools/bfinspect")}
+        for program in ("bf", "bfinspect"):
+            page, read = sections(text(f"{program}.1")), sources["src"] + sources["tools/common"] + sources[f"tools/{program}"]
+            named = set(re.findall(r"(?m)^       ([A-Z_]{4,})\b", page["ENVIRONMENT"]))
+            self.assertEqual(named, set(re.findall(r"(?:getenv|environment)\(\"([A-Z_]+)\"\)", read)), program)
+            for file in re.findall(r"/proc/[\w/]+", page["FILES"]):
+                self.assertIn(file.split("/")[-1], read, program)
 
     def test_bfstore_3_has_structs_flags_and_an_example(self):
         page = text("bfstore.3")
@@ -181,7 +193,7 @@ class Contents(unittest.TestCase):
     def test_the_demo_makes_pages_that_are_there_and_shows_how_to_read_them(self):
         demo = pathlib.Path(__file__).resolve().parents[2].joinpath("tools", "demo").read_text("utf-8")
         made, = re.findall(r"pages=\(tools/manual/\{(.*?)\}\)", demo)
-        shown, others = re.search(r"man -l \S+/tools/manual/(\S+)(\"\n.*)?", demo).groups()
+        shown, others = re.search(r"man -l \S+/tools/manual/([\w.]+)(\"\n.*)", demo).groups()
         self.assertIn(shown, made.split(","))
         for name in [*made.split(","), *re.findall(r"[\w-]+\.[135]\b", others)]:
             self.assertIn(name, NAMES)
