@@ -218,7 +218,18 @@ class FirstScreen(unittest.TestCase):
         demo = (README.parent / "tools" / "demo").read_text("utf-8")
         for command in ("cc x.c $(pkg-config --cflags --libs bfstore)", "c++ -std=c++20 x.cpp $(pkg-config --cflags --libs bfstore-cpp)"):
             self.assertIn(command, README.read_text("utf-8"))
-            self.assertIn(f"say '  {command} -o x", demo)
+            self.assertIn(f"{command} -o x && ./x`", README.read_text("utf-8"))
+            self.assertIn(f"say '  {command} -o x && ./x", demo)
+
+    def test_the_exports_of_the_demo_keep_the_values_that_the_user_has(self) -> None:
+        # PKG_CONFIG_PATH and LD_LIBRARY_PATH were replaced.
+        says = re.findall(r"(?m)^say .*export .*$", (README.parent / "tools" / "demo").read_text("utf-8"))
+        script = "say() { echo \"$1\"; }; root=/r; build=b\n" + "\n".join(says)
+        printed = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True).stdout
+        show = printed + 'echo "$PATH $PKG_CONFIG_PATH $LD_LIBRARY_PATH $BFSTORE"'
+        for own, after in (({}, ""), ({"PKG_CONFIG_PATH": "/own", "LD_LIBRARY_PATH": "/own"}, ":/own")):
+            shown = subprocess.run(["bash", "-c", show], capture_output=True, text=True, check=True, env={"PATH": "/usr/bin:/bin", **own}).stdout
+            self.assertEqual(shown, f"/r/b/tools/bf:/r/b/tools/bfinspect:/usr/bin:/bin /r/b/meson-uninstalled{after} /r/b/capi{after} /r\n")
 
     def test_readme_is_read_in_some_minutes(self) -> None:
         self.assertLessEqual(len(README.read_text("utf-8").splitlines()), 150)

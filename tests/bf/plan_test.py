@@ -261,7 +261,7 @@ class Plan(BfCase):
             picture = xml.etree.ElementTree.parse(self.path("rates.svg")).getroot()
             shown = [one.text for one in picture.iter() if one.tag.endswith("text") and re.fullmatch(r"[\d,]+", one.text or "")]
             self.assertEqual([int(text.replace(",", "")) for text in shown[1:]], ticks)  # the first one is the rate 1
-            dashed = [one.get("stroke") for one in picture.iter() if one.get("stroke-dasharray")]
+            dashed = [one.get("stroke") for one in picture.iter() if one.get("stroke-dasharray") and one.get("x1") == one.get("x2")]
             colours = [one.get("stroke") for one in picture.iter() if one.tag.endswith("polyline")]
             self.assertEqual(dashed, colours if "--max-bytes" in given else ["#555"])
 
@@ -276,6 +276,26 @@ class Plan(BfCase):
                 if name in ("rect", "line", "polyline"):
                     self.assertRegex(style, rf"\.{one.get('class')} \{{ {'fill' if name == 'rect' else 'stroke'}: #\w+; \}}")
                 self.assertFalse(name == "text" and one.get("fill"))
+
+    def test_a_picture_has_a_line_at_the_rate_that_was_asked_for(self):
+        picture = xml.etree.ElementTree.fromstring(self.good("plan", "-n", "1M", "-p", "0.01", "--svg", "-"))
+        level, = [float(one.get("y1")) for one in picture.iter() if one.get("stroke-dasharray") and one.get("y1") == one.get("y2")]
+        label, = [float(one.get("y")) for one in picture.iter() if one.tag.endswith("}text") and one.text == "0.01"]
+        self.assertAlmostEqual(label - 5, level, delta=0.11)
+        self.assertIn("asked for: 0.01", [one.text for one in picture.iter()])
+
+    def test_the_rate_of_a_static_filter_is_drawn_as_steps(self):
+        # It was sloped, as if there were filters with a rate in between.
+        picture = xml.etree.ElementTree.fromstring(self.good("plan", "-n", "1M", "--layout", "static", "--svg", "-"))
+        points, = [one.get("points").split() for one in picture.iter() if one.tag.endswith("}polyline")]
+        pairs = [tuple(map(float, point.split(","))) for point in points]
+        self.assertEqual([pair for pair in zip(pairs, pairs[1:]) if pair[0][0] != pair[1][0] and pair[0][1] != pair[1][1]], [])
+        self.assertGreater(len({y for _, y in pairs}), 1)
+
+    def test_a_dark_picture_alone_in_a_browser_has_no_white_around_it(self):
+        picture = xml.etree.ElementTree.fromstring(self.good("plan", "-n", "1M", "--svg", "-"))
+        style, = (one.text for one in picture if one.tag.endswith("}style"))
+        self.assertIn(f".{picture.get('class')} {{ background: #1b1f24; }}", style)
 
     def test_a_picture_has_a_title_and_a_description_and_names_its_axes(self):
         text = self.good("plan", "-n", "1", "--svg", "rates.svg").decode()

@@ -196,6 +196,26 @@ class Files(HtmlCase):
 
 
 class Pictures(HtmlCase):
+    def test_the_point_of_a_burst_is_on_the_curve_and_the_bar_is_that_of_its_epoch(self):
+        # The point was below the curve's first point, and the bar was red at 5.7 % with the line of the capacity at 25.7 %.
+        for layout in ("window", "window-4", "window-2"):
+            page = self.page(self.make("--capacity", "10k", "--window", "24h", "--layout", layout, name=layout, keys=range(7000)), code=0 if layout == "window-2" else 1)
+            curve = [tuple(map(float, point.split(","))) for point in page.tree.find(".//polyline[@class='curve']").attrib["points"].split()]
+            point = page.tree.find(".//circle[@class='here']")
+            x, y = float(point.attrib["cx"]), float(point.attrib["cy"])
+            left, right = max(one for one in curve if one[0] <= x), min(one for one in curve if one[0] >= x)
+            self.assertLessEqual(right[1] - 0.2, y, layout)
+            self.assertLessEqual(y, left[1] + 0.2, layout)
+            bar = page.tree.find(".//figure[@class='bar']/svg")
+            filled, limit = bar.findall("rect")[1], bar.findall("line")[1]
+            too_full = float(filled.attrib["width"]) > float(limit.attrib["x1"])
+            self.assertEqual((too_full, filled.attrib["class"]), (layout != "window-2", "bad" if layout != "window-2" else "bar"))
+
+    def test_the_times_of_a_short_window_have_seconds(self):
+        for window, form in (("7s", r"\d\d:\d\d:\d\d"), ("3599s", r"\d\d:\d\d:\d\d"), ("1h", r"\d\d:\d\d"), ("24h", r"\d\d:\d\d")):
+            told = " ".join(self.text(self.make("--capacity", "1000", "--window", window, name=window)).split())
+            self.assertRegex(told, rf"epoch 0, since \d+-\d\d-\d\d {form} UTC")
+
     def bars(self, page):
         """Returns the heights of the bars in the picture of the fill, as shares of its height."""
         picture = page.tree.find(".//div[@class='charts']//svg")

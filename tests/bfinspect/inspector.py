@@ -35,7 +35,7 @@ KEYS = {
     "file_bytes", "allocated_bytes", "num_bits", "num_probes", "capacity", "fpr", "seed", "seeds", "part", "num_parts", "whole_capacity", "layout", "hash", "secret_check", "bits_per_key",
     "format_version", "form", "file_id", "header_bytes", "compat", "ro_compat", "incompat", "body_offset", "body_bytes",
     "sealed", "checksums_offset", "num_chunks", "damaged", "set_bits", "fill_ratio",
-    "estimated_keys", "estimated_keys_low", "estimated_keys_high", "estimated_fpr", "counters_at_15", "keys_of_epochs", "leaked_keys",
+    "estimated_keys", "estimated_keys_low", "estimated_keys_high", "estimated_fpr", "counters_at_15", "keys_of_epochs", "leaked_keys", "leaky",
     "bits_may_be_missing", "stretches", "emptier_stretches", "remaining_keys", "overfull", "resident_bytes", "huge_page_bytes", "open_by",
     "open_by_complete", "processes_not_looked_at", "note", "note_bytes", "key_form", "key_form_bytes",
     "foreign_formats", "foreign_filters", "foreign_keys", "looks_like", "first_bytes", "link_target",

@@ -17,7 +17,7 @@ DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data")
 SAME = {"bfstore_capacity_keys": "capacity", "bfstore_estimated_keys": "estimated_keys", "bfstore_remaining_keys": "remaining_keys",
         "bfstore_keys_added_total": "keys_added", "bfstore_keys_removed_total": "keys_removed", "bfstore_fill_ratio": "fill_ratio",
         "bfstore_false_positive_ratio": "estimated_fpr", "bfstore_promised_false_positive_ratio": "fpr", "bfstore_file_bytes": "file_bytes",
-        "bfstore_disk_bytes": "allocated_bytes", "bfstore_overfull": "overfull", "bfstore_bits_may_be_missing": "bits_may_be_missing", "bfstore_filling": "filling", "bfstore_healthy": "healthy"}
+        "bfstore_disk_bytes": "allocated_bytes", "bfstore_overfull": "overfull", "bfstore_leaky": "leaky", "bfstore_bits_may_be_missing": "bits_may_be_missing", "bfstore_filling": "filling", "bfstore_healthy": "healthy"}
 
 
 class MetricsCase(InspectorCase):

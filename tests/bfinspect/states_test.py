@@ -12,7 +12,7 @@ import subprocess
 import sys
 import unittest
 
-from inspector import (BF, BFINSPECT, DIRTY, LAYOUTS, LIVE_RECOVERING, PAUSED, POISONED, RECOVERING, SLOT_A, SLOT_B, SUPERSEDED, SYNCING,
+from inspector import (BF, BFINSPECT, DIRTY, LAYOUTS, LIVE, LIVE_RECOVERING, PAUSED, POISONED, RECOVERING, SLOT_A, SLOT_B, SUPERSEDED, SYNCING,
                        Bytes, InspectorCase, boot_id)
 from waiting import wait_until
 
@@ -83,6 +83,39 @@ class States(InspectorCase):
                 self.assertNotIn("by chance", shown.stdout.decode())
                 self.assertRegex(self.run_inspector("--prometheus", path).stdout.decode(), r"(?s)\nbfstore_healthy\{[^}]*\} 0\n.*\nbfstore_bits_may_be_missing\{[^}]*\} 1\n")
                 self.assertTrue(self.json(path, "--quick")["healthy"])
+
+    def leaking(self, name, keys, twice):
+        """Makes a counting filter of keys of which the first ones are in it twice, and counted once, as a killed process leaves them."""
+        raw = Bytes(self.make("--capacity", "30k", "--layout", "counting", name=name, keys=range(keys)))
+        counted = self.json(raw.path)["keys_added"]
+        if twice:
+            self.bf("add", raw.path, stdin=b"".join(b"%d\n" % key for key in range(twice)))
+        raw = Bytes(raw.path)
+        for stripe in range(1, 33):
+            raw.put(LIVE + 64 * stripe, "Q", counted if stripe == 1 else 0)
+        return raw.write()
+
+    def test_a_filter_of_which_more_than_1_percent_has_leaked_needs_attention_in_every_output(self):
+        # The row of the leak said "Build a new one", and the verdict, the exit code, the page for a browser and the metrics said clean.
+        path = self.leaking("much", 20000, 3500)
+        found, page = self.json(path, code=1), " ".join(self.text(path, code=1).split())
+        self.assertEqual((found["leaky"], found["state"], found["overfull"], found["bits_may_be_missing"]), (True, "clean", False, False))
+        self.assertAlmostEqual(found["leaked_keys"], 3500, delta=350)
+        self.assertRegex(page, r"\* clean, leaky .* leaked about 3,\d+ of the keys now\. Build a new one from all keys \(bf build\)")
+        shown = self.run_inspector("--html", "-", path)
+        self.assertEqual(shown.returncode, 1)
+        self.assertRegex(shown.stdout.decode(), r"Needs attention: clean, leaky</strong><p>It has keys that no remove takes away any more.* Build a new one from all keys")
+        metrics = self.run_inspector("--prometheus", path)
+        self.assertEqual(metrics.returncode, 1)
+        self.assertRegex(metrics.stdout.decode(), r"(?s)\nbfstore_healthy\{[^}]*\} 0\n.*\nbfstore_leaky\{[^}]*\} 1\n")
+        self.assertEqual(self.json(path, "--quick")["leaky"], None)
+
+    def test_a_leak_below_1_percent_or_one_that_may_be_chance_is_healthy(self):
+        for keys, twice in ((20000, 0), (20000, 120), (30, 1)):
+            with self.subTest(keys=keys, twice=twice):
+                path = self.leaking(f"{keys} {twice}", keys, twice)
+                self.assertIs(self.json(path)["leaky"], False)
+                self.assertNotIn("Build a new one", self.text(path))
 
     def test_most_bits_may_be_missing_anywhere(self):
         # No stretch is emptier than another one.

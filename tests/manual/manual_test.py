@@ -67,11 +67,10 @@ class Formatters(unittest.TestCase):
 
     @unittest.skipIf(missing("man"), missing("man"))
     def test_no_line_is_wider_than_a_terminal_of_80_columns(self):
-        # Examples were not broken, and calls of the C example. FORMAT.md has formulas and test vectors that are longer.
+        # Examples were not broken, and calls of the C example; then formulas and test vectors of FORMAT.md had up to 133 columns.
         for name in NAMES:
             shown = run("man", "-l", path(name), env={**os.environ, "LC_ALL": "C.UTF-8", "MANWIDTH": "80"}).stdout
-            if name != "bfstore-format.5":
-                self.assertEqual([line for line in shown.splitlines() if len(line) > 80], [], name)
+            self.assertEqual([line for line in shown.splitlines() if len(line) > 80], [], name)
         lines = text("bfstore.3").split("\nEXAMPLES\n")[1]
         self.assertIn('"quickstart: %s: %s\\n"', lines)
 
@@ -133,9 +132,21 @@ class Contents(unittest.TestCase):
     def test_options_are_in_the_groups_of_the_help(self):
         for command in COMMANDS:
             groups = re.findall(r"(?m)^   (\S.*)$", sections(text(f"bf-{command}.1"))["OPTIONS"])
+            self.assertNotEqual(groups[:1], ["Options"], command)  # "OPTIONS", and "Options" below it
             told = run(BF, command, "--help").stdout
-            self.assertEqual(groups, [one for one in re.findall(r"(?m)(?<=\n\n)([A-Z][A-Za-z, ]*):$", told)
-                                      if one not in ("Arguments", "Examples", "Exit codes")], command)
+            wanted = [one for one in re.findall(r"(?m)(?<=\n\n)([A-Z][A-Za-z, ]*):$", told) if one not in ("Arguments", "Examples", "Exit codes")]
+            self.assertEqual(groups, wanted[1:] if wanted[0] == "Options" else wanted, command)
+
+    def test_the_environment_and_the_files_are_those_that_the_programs_read(self):
+        root = pathlib.Path(__file__).resolve().parents[2]
+        sources = {folder: "".join(one.read_text("utf-8") for one in sorted(root.joinpath(folder).rglob("*.[ch]pp")))
+                   for folder in ("src", "tools/common", "tools/bf", "tools/bfinspect")}
+        for program in ("bf", "bfinspect"):
+            page, read = sections(text(f"{program}.1")), sources["src"] + sources["tools/common"] + sources[f"tools/{program}"]
+            named = set(re.findall(r"(?m)^       ([A-Z_]{4,})\b", page["ENVIRONMENT"]))
+            self.assertEqual(named, set(re.findall(r"(?:getenv|environment)\(\"([A-Z_]+)\"\)", read)), program)
+            for file in re.findall(r"/proc/[\w/]+", page["FILES"]):
+                self.assertIn(file.split("/")[-1], read, program)
 
     def test_bfstore_3_has_structs_flags_and_an_example(self):
         page = text("bfstore.3")
@@ -174,14 +185,15 @@ class Contents(unittest.TestCase):
             document = file.read()
         heads = re.compile(r"^\|.*\|\n\|[-|]+\|\n", re.M)  # a table that becomes a list has other heads
         wanted = collections.Counter(word.lower() for word in words(heads.sub("", document)))
-        found = collections.Counter(word.lower() for word in words(text("bfstore-format.5")))
+        whole = re.sub(r"([0-9a-f]{64})\n +(?=[0-9a-f]+\n)", r"\1", text("bfstore-format.5"))  # bytes in hex on two lines
+        found = collections.Counter(word.lower() for word in words(whole))
         self.assertGreater(sum(wanted.values()), 5000)
         self.assertFalse(wanted - found)
 
     def test_the_demo_makes_pages_that_are_there_and_shows_how_to_read_them(self):
         demo = pathlib.Path(__file__).resolve().parents[2].joinpath("tools", "demo").read_text("utf-8")
         made, = re.findall(r"pages=\(tools/manual/\{(.*?)\}\)", demo)
-        shown, others = re.search(r"man -l \S+/tools/manual/(\S+)(.*)", demo).groups()
+        shown, others = re.search(r"man -l \S+/tools/manual/([\w.]+)(\"\n.*)", demo).groups()
         self.assertIn(shown, made.split(","))
         for name in [*made.split(","), *re.findall(r"[\w-]+\.[135]\b", others)]:
             self.assertIn(name, NAMES)

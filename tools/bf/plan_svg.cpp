@@ -82,7 +82,8 @@ std::string class_of(std::size_t number) { return "c" + std::to_string(number % 
 // The colors of a reader whose pages are dark. Rules of CSS come before the attributes of the elements.
 std::string dark_form() {
   std::string text =
-      "<style>@media (prefers-color-scheme: dark) { .ground { fill: #1b1f24; } text { fill: #e6e6e6; } "
+      "<style>@media (prefers-color-scheme: dark) { .back { background: #1b1f24; } .ground { fill: #1b1f24; } text { "
+      "fill: #e6e6e6; } "
       ".grid { stroke: #3d444d; } .tick { stroke: #9aa4af; } .dash { stroke: #b6bec7; }";
   for (std::size_t number = 0; number < kDarkColours.size(); ++number)
     text += " ." + class_of(number) + " { stroke: " + kDarkColours[number] + "; }";
@@ -116,8 +117,27 @@ std::string capacity_lines(const tools::RateAxes& axes, const std::vector<Foreca
   return text;
 }
 
+// The rate that was asked for, which the curves cross where the filter is full.
+std::string asked_line(const tools::RateAxes& axes, const Forecasts& all) {
+  if (!all.asked_fpr || tools::height_of(*all.asked_fpr, axes.bottom) < 0) return "";
+  const double y = axes.y(*all.asked_fpr);
+  const double right = axes.width - axes.margins.right;
+  return tools::svg_line(axes.margins.left, y, right, y, "class=\"dash\" stroke-dasharray=\"4 4\" stroke=\"#555\"") +
+         tools::svg_text(right, y + 18, "end", "asked for: " + short_number(*all.asked_fpr));
+}
+
+// A filter that is built once has one rate with any number of keys that it has room for, and cannot be built of more.
+std::vector<tools::RatePoint> with_steps(const std::vector<tools::RatePoint>& points) {
+  std::vector<tools::RatePoint> stepped;
+  for (const tools::RatePoint& point : points) {
+    if (!stepped.empty() && stepped.back().fpr != point.fpr) stepped.push_back({stepped.back().keys, point.fpr});
+    stepped.push_back(point);
+  }
+  return stepped;
+}
+
 std::string curve(const tools::RateAxes& axes, const Forecast& forecast, std::size_t number) {
-  return tools::svg_curve(axes, forecast.curve,
+  return tools::svg_curve(axes, forecast.plan.layout.can.build ? with_steps(forecast.curve) : forecast.curve,
                           "class=\"" + class_of(number) + "\" stroke=\"" + colour_of(number) + "\"") +
          legend_row(axes, forecast.plan, number);
 }
@@ -168,12 +188,14 @@ std::string svg_text(const Forecasts& all) {
   const tools::RateAxes axes = axes_of(all);
   std::string text = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + tools::coordinate(axes.width) + " " +
                      tools::coordinate(axes.height) +
-                     "\" role=\"img\" font-family=\"sans-serif\" font-size=\"14\">\n<title>" + kTitle +
+                     "\" class=\"back\" role=\"img\" font-family=\"sans-serif\" font-size=\"14\">\n<title>" + kTitle +
                      "</title>\n<desc>" + described(all) + "</desc>\n" + dark_form() +
                      "<rect class=\"ground\" width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
-  text += tools::svg_text(axes.margins.left, 24, "start", std::string(kTitle) + " (dashed: its capacity)",
-                          "font-size=\"18\"");
-  text += grid(axes, all) + left_out(axes, all) + capacity_lines(axes, all.possible);
+  text += tools::svg_text(
+      axes.margins.left, 24, "start",
+      std::string(kTitle) + (all.asked_fpr ? " (dashed: capacity, and the rate asked for)" : " (dashed: its capacity)"),
+      "font-size=\"18\"");
+  text += grid(axes, all) + left_out(axes, all) + capacity_lines(axes, all.possible) + asked_line(axes, all);
   for (std::size_t number = 0; number < all.possible.size(); ++number)
     text += curve(axes, all.possible[number], number);
   return text + "</svg>\n";

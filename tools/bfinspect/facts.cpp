@@ -110,6 +110,7 @@ Facts gather(bfstore::Report report, bool counted, const bfstore::ForeignForm& w
   if (counted && is_sealed(facts)) compare_checksums(facts);
   if (counted && !facts.foreign) facts.stretches = look_along(facts.report);
   facts.overfull = is_overfull(facts.report);
+  facts.leaky = is_leaky(facts.report);
   facts.remaining_keys = remaining_keys(facts.report);
   facts.verdict = facts.foreign ? verdict_of(*facts.foreign, facts.report, facts.overfull)
                                 : verdict_of(facts.report, facts.stretches);

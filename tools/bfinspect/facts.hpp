@@ -32,6 +32,7 @@ struct Facts {
   std::optional<bfstore::Verification> verification;
   std::optional<Stretches> stretches;  // of a good filter file, if its bits were counted
   std::optional<bool> overfull;
+  std::optional<bool> leaky;
   std::optional<std::uint64_t> remaining_keys;
   Verdict verdict = Verdict::kNotGood;
 

@@ -99,9 +99,15 @@ double rounded_up(double keys) {
   return std::ceil(keys / unit) * unit;
 }
 
-// Twice the capacity, or farther if the filter has more keys.
+// Twice the capacity, or farther if the filter has more keys, or if each epoch with as many as the fullest one made
+// more.
 double most_keys_shown(const Facts& facts) {
-  const double keys = facts.report.fill->estimated_keys;
+  const bfstore::Report& report = facts.report;
+  double keys = report.fill->estimated_keys;
+  if (report.turning) {
+    const auto first = report.fill->keys_of_epochs.begin();
+    keys = *std::max_element(first, first + report.turning->epochs) * (report.turning->epochs - 1);
+  }
   return rounded_up(std::max(capacity_shown(facts) * 2, std::isfinite(keys) ? keys * 1.2 : 0));
 }
 
@@ -161,6 +167,20 @@ double height_at(const tools::RateAxes& axes, const std::vector<tools::RatePoint
   return axes.y(next == curve.end() ? curve.back().fpr : next->fpr);
 }
 
+// The number of keys at which the curve has the rate of now. Keys that did not come evenly into the epochs of a window
+// have a higher rate than the curve has for so many keys, and the point would not be on it.
+double keys_on_curve(const std::vector<tools::RatePoint>& curve, const bfstore::Fill& fill) {
+  const auto next = std::find_if(curve.begin(), curve.end(),
+                                 [&](const tools::RatePoint& point) { return point.fpr >= fill.estimated_fpr; });
+  if (next == curve.end()) return static_cast<double>(curve.back().keys);
+  const auto keys = static_cast<double>(next->keys);
+  if (next == curve.begin()) return std::min(keys, fill.estimated_keys);
+  const auto before = std::prev(next);
+  if (before->fpr <= 0) return keys;
+  const double part = std::log(fill.estimated_fpr / before->fpr) / std::log(next->fpr / before->fpr);
+  return static_cast<double>(before->keys) + part * (keys - static_cast<double>(before->keys));
+}
+
 constexpr double kLeastArrow = 24;
 
 // For a rate that is below the picture.
@@ -181,8 +201,8 @@ bool is_below(const tools::RateAxes& axes, double rate) { return tools::height_o
 // The label is on the upper left of the point, where the curve, which only rises, is not; with few keys it begins at
 // the axis, above the curve. If the line of the promised rate would cross it, it is above that line.
 std::string here(const tools::RateAxes& axes, const std::vector<tools::RatePoint>& curve, const bfstore::Fill& fill,
-                 double promised) {
-  const double x = axes.x(std::min(fill.estimated_keys, axes.most_keys));
+                 double keys, double promised) {
+  const double x = axes.x(std::min(keys, axes.most_keys));
   const bool below = is_below(axes, fill.estimated_fpr);
   const double y = below ? kPlotBottom - kLeastArrow : axes.y(fill.estimated_fpr);
   constexpr double kLabelWidth = 100;
@@ -289,13 +309,16 @@ std::string rate_chart(const Facts& facts) {
                                    [&](const tools::RatePoint& point) { return !is_below(axes, point.fpr); });
   if (shown < 2) return {};
   const bool has_place = !facts.lacks_bits();
+  const double keys = facts.report.turning ? keys_on_curve(curve, fill) : fill.estimated_keys;
   const std::string drawn = grid(axes) + promise(axes, id) + tools::svg_curve(axes, curve, "class=\"curve\"") +
                             key_labels(axes, capacity_shown(facts)) +
-                            (has_place ? here(axes, curve, fill, id.fpr) : "");
+                            (has_place ? here(axes, curve, fill, keys, id.fpr) : "");
   const bool below = has_place && is_below(axes, fill.estimated_fpr);
   return figure("False-positive rate as the filter fills",
                 about_rate_now(facts) + about_promise(id) +
-                    (facts.report.turning ? " The curve is for keys that come evenly, just before a turn." : "") +
+                    (facts.report.turning ? " The curve is for keys that come evenly, just before a turn, and the "
+                                            "point is where it has the rate of now."
+                                          : "") +
                     (below ? " So low a rate is below the picture: the arrow points to it." : ""),
                 drawn, kHeight);
 }

@@ -108,6 +108,10 @@ std::string advice(const Facts& facts) {
                                              : "It has more keys than it was made for") +
             ", and answers \"maybe\" more often than it promised. " + overfull_advice(facts.report) + ". ";
   }
+  if (facts.leaky.value_or(false)) {
+    said += "It has keys that no remove takes away any more, so it answers \"maybe\" more often than it would. " +
+            leaky_advice() + ". ";
+  }
   if (facts.report.filling) said += "Every answer is \"maybe\" until bf finish-filling says that all keys were added. ";
   if (facts.verdict == Verdict::kHealthy && facts.remaining_keys == 0U)
     said += "It is full: more keys would break its promise. Build a larger one before they come (bf build). ";

@@ -162,6 +162,7 @@ void put_fill(Json& out, const Facts& facts) {
   out["stretches"] = judged ? Json(facts.stretches->all.size()) : Json();
   out["emptier_stretches"] = judged ? Json(facts.stretches->emptier.size()) : Json();
   out["leaked_keys"] = or_null(keys_leaked(facts.report));
+  out["leaky"] = or_null(facts.leaky);
   out["remaining_keys"] = or_null(facts.remaining_keys);
   out["overfull"] = or_null(facts.overfull);
 }

@@ -71,12 +71,14 @@ constexpr const char* kExamples =
     "  bfinspect --prometheus --output bfstore.prom users.bf urls.bf";
 
 std::vector<tools::Entry> exit_codes() {
-  return {{"0", "healthy: clean, in use, or left by a killed writer and ready for use"},
-          {"1",
-           "needs attention: unclean, recovering, poisoned, superseded, filling, or overfull; or bits may be missing; "
-           "or a file of another program that may have several formats, or needs --column"},
-          {"2", "not a good filter file, or a sealed one that is damaged: every broken rule is listed"},
-          {"3", "bad usage, or the file could not be read"}};
+  return {
+      {"0", "healthy: clean, in use, or left by a killed writer and ready for use"},
+      {"1",
+       "needs attention: unclean, recovering, poisoned, superseded, filling, overfull, or leaky (more than 1 % of the "
+       "keys can no longer be removed); or bits may be missing; "
+       "or a file of another program that may have several formats, or needs --column"},
+      {"2", "not a good filter file, or a sealed one that is damaged: every broken rule is listed"},
+      {"3", "bad usage, or the file could not be read"}};
 }
 
 struct Arguments {

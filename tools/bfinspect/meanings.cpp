@@ -57,6 +57,8 @@ constexpr Meaning kMeanings[] = {
      "Keys spread evenly over the body, and each counted key set its bits. A part that is much emptier, or a whole "
      "that "
      "is, has lost bits of some keys."},
+    {"fullest epoch",
+     "The epochs are filters of their own. The one with the most keys decides whether the promise holds."},
     {"leaked", "Keys that no remove takes away any more. They cost false positives, and no wrong answers."},
     {"counters at 15", "Counters that are full. They stay, so that no key is lost."},
     {"bits set", "The bits that are 1. This number gives the number of keys."},

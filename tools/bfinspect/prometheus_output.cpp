@@ -107,6 +107,8 @@ constexpr Metric kMetrics[] = {
      [](const Facts& facts) { return one(turning(facts, [](const auto& all) { return all.due ? 1.0 : 0.0; })); }},
     {"bfstore_overfull", "gauge", "1 if the filter has more keys than those with which it keeps its promised ratio.",
      [](const Facts& facts) { return one(number_of(facts.overfull)); }},
+    {"bfstore_leaky", "gauge", "1 if more than 1 % of the keys are in the filter, and no remove takes them away.",
+     [](const Facts& facts) { return one(number_of(facts.leaky)); }},
     {"bfstore_bits_may_be_missing", "gauge",
      "1 if parts of the filter have far fewer set bits than chance explains, so that a \"no\" may be wrong.",
      [](const Facts& facts) { return one(number_of(facts.missing_bits())); }},

@@ -126,6 +126,9 @@ std::string time_text(std::uint64_t milliseconds) {
   return grouped(milliseconds) + " ms";
 }
 
+// Minutes say nothing of a window of some seconds.
+bool needs_seconds(const bfstore::Turning& turning) { return turning.window_ms < 3'600'000; }
+
 // For how long a key of now is found at most.
 std::string longest_text(const bfstore::Turning& turning) {
   if (turning.due) return "for longer the later the turn comes that is due";
@@ -135,7 +138,8 @@ std::string longest_text(const bfstore::Turning& turning) {
   const std::uint64_t began_ms = turning.turned_at / kMillisecond;
   const std::uint64_t seconds =
       began_ms / 1000 + epoch_ms / 1000 * turning.epochs + (began_ms % 1000 + epoch_ms % 1000 * turning.epochs) / 1000;
-  return "until " + moment_text(static_cast<std::time_t>(seconds)) + " at most, if each turn comes in time";
+  return "until " + moment_text(static_cast<std::time_t>(seconds), needs_seconds(turning)) +
+         " at most, if each turn comes in time";
 }
 
 void put_epoch(Sheet& sheet, const Report& report) {
@@ -143,7 +147,8 @@ void put_epoch(Sheet& sheet, const Report& report) {
   const bfstore::Turning& turning = *report.turning;
   sheet.row("window", time_text(turning.window_ms) + ", in " + std::to_string(turning.epochs) + " epochs");
   constexpr std::uint64_t kSecond = 1'000'000'000;
-  const std::string began = ", since " + moment_text(static_cast<std::time_t>(turning.turned_at / kSecond));
+  const std::string began =
+      ", since " + moment_text(static_cast<std::time_t>(turning.turned_at / kSecond), needs_seconds(turning));
   sheet.row("epoch", grouped(turning.epoch) + began + (turning.due ? ". It is over: bf turn" : ""),
             turning.due ? Colour::kWarning : Colour::kNone);
   sheet.row("a key of now", "stays for " + time_text(turning.window_ms) + " at least, and " + longest_text(turning));
@@ -194,12 +199,11 @@ void put_leaks(Sheet& sheet, const Facts& facts) {
   const auto leaked = keys_leaked(facts.report);
   if (!leaked) return;
   const bfstore::Fill& fill = *facts.report.fill;
-  const double share = *leaked / std::max(fill.estimated_keys, 1.0);
+  const bool leaky = facts.leaky.value_or(false);
   sheet.row("leaked",
             *leaked == 0 ? std::string("none")
-                         : "about " + about_text(*leaked) + " of the keys now" +
-                               (share > kMuchLeaked ? ". Build a new one from all keys (bf build)" : ""),
-            share > kMuchLeaked ? Colour::kWarning : Colour::kNone);
+                         : "about " + about_text(*leaked) + " of the keys now" + (leaky ? ". " + leaky_advice() : ""),
+            leaky ? Colour::kWarning : Colour::kNone);
   if (fill.counters_at_15 != 0)
     sheet.row("counters at 15", count_text(fill.counters_at_15) + ", which no remove lowers any more");
 }
@@ -253,7 +257,11 @@ void put_fill(Sheet& sheet, const Facts& facts) {
     return;
   }
   const bfstore::Fill& fill = *facts.report.fill;
-  sheet.fill(fill.fill_ratio, fill_at_capacity(facts.report), facts.overfull.value_or(false));
+  const double fullest = fullest_epoch(facts.report).value_or(fill.fill_ratio);
+  sheet.fill(fullest, fill_at_capacity(facts.report), facts.overfull.value_or(false));
+  if (facts.report.turning)
+    sheet.row("fullest epoch",
+              percent_text(fullest) + " of its bits set (the bar), " + percent_text(fill.fill_ratio) + " of all");
   sheet.row(has_counters(id) ? "counters set" : "bits set",
             count_text(fill.set_bits) + " of " + count_text(id.num_bits));
   put_keys_now(sheet, facts);

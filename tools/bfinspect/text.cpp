@@ -206,11 +206,12 @@ std::string rate_text(double rate) {
   return fixed_text(rate * 100, rate < 0.00095 ? 3 : 2) + " %";
 }
 
-std::string moment_text(std::time_t seconds) {
+std::string moment_text(std::time_t seconds, bool exact) {
   std::tm parts{};
   std::array<char, 64> text{};
   if (gmtime_r(&seconds, &parts) == nullptr) return "an unknown day";
-  return std::string(text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M UTC", &parts));
+  const char* const form = exact ? "%Y-%m-%d %H:%M:%S UTC" : "%Y-%m-%d %H:%M UTC";
+  return std::string(text.data(), std::strftime(text.data(), text.size(), form, &parts));
 }
 
 std::string fixed_text(double number, int decimals) {

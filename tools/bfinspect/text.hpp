@@ -54,7 +54,7 @@ std::string percent_text(double ratio);
 std::string rate_text(double rate);
 
 // "2026-11-28 10:17 UTC". `seconds` since 1970.
-std::string moment_text(std::time_t seconds);
+std::string moment_text(std::time_t seconds, bool exact = false);
 
 // A number with `decimals` digits after the point.
 std::string fixed_text(double number, int decimals);

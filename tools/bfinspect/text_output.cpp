@@ -13,9 +13,8 @@ static bool is_all_well(const Facts& facts) {
   using bfstore::FileState;
   const bfstore::Report& report = facts.report;
   if (facts.verdict != Verdict::kHealthy || facts.foreign || !facts.counted || facts.unverified()) return false;
-  const bool leaks = report.fill && keys_leaked(report).value_or(0) > kMuchLeaked * report.fill->estimated_keys;
   const bool is_full = facts.remaining_keys == 0 && !(report.identity && report.identity->seal);
-  return !leaks && !is_full && !(report.turning && report.turning->due) &&
+  return !is_full && !(report.turning && report.turning->due) &&
          (report.state == FileState::kClean || report.state == FileState::kInUse);
 }
 

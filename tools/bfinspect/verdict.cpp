@@ -133,6 +133,19 @@ std::optional<double> fill_at_capacity(const Report& report) {
   return plan.ok() ? std::optional(plan->fill_ratio) : std::nullopt;
 }
 
+// A filter that has as many keys in each epoch has this ratio just before a turn.
+std::optional<double> fullest_epoch(const Report& report) {
+  if (!report.valid() || !report.identity || !report.fill || !report.turning) return std::nullopt;
+  const auto first = report.fill->keys_of_epochs.begin();
+  const double keys = *std::max_element(first, first + report.turning->epochs) * (report.turning->epochs - 1);
+  if (!(keys < 0x1p63)) return 1;
+  if (keys < 1) return 0;
+  bfstore::PlanRequest request = numbers_of(*report.identity);
+  request.capacity = static_cast<std::uint64_t>(keys);
+  const auto plan = bfstore::plan(request);
+  return plan.ok() ? std::optional(plan->fill_ratio) : std::nullopt;
+}
+
 bool has_counters(const bfstore::ReportedIdentity& identity) {
   const auto layout = bfstore::layout_of(static_cast<bfstore::Layout>(identity.layout));
   return layout && layout->can.remove;
@@ -158,6 +171,17 @@ std::optional<double> keys_leaked(const Report& report) {
   return report.fill->estimated_keys_low > left ? report.fill->estimated_keys - left : 0;
 }
 
+// The error of the estimate must not explain the leak: four standard deviations, of which the interval has two. A
+// killed call that the header did not count yet has leaked nothing so far, so an adoptable file is judged after its
+// next close.
+std::optional<bool> is_leaky(const Report& report) {
+  const auto leaked = keys_leaked(report);
+  if (!leaked || report.state == FileState::kAdoptable) return std::nullopt;
+  const bfstore::Fill& fill = *report.fill;
+  const bool beyond_chance = *leaked > 2 * (fill.estimated_keys - fill.estimated_keys_low);
+  return beyond_chance && *leaked > kMuchLeaked * fill.estimated_keys;
+}
+
 bool is_good(FileState state) {
   switch (state) {
     case FileState::kClean:
@@ -180,8 +204,9 @@ bool is_good(FileState state) {
 Verdict verdict_of(const Report& report, const std::optional<Stretches>& stretches) {
   if (!report.valid()) return Verdict::kNotGood;
   const bool overfull = is_overfull(report).value_or(false);
-  const bool good =
-      is_good(report.state) && !report.filling && !overfull && !may_lack_bits(report, stretches).value_or(false);
+  const bool leaky = is_leaky(report).value_or(false);
+  const bool good = is_good(report.state) && !report.filling && !overfull && !leaky &&
+                    !may_lack_bits(report, stretches).value_or(false);
   return good ? Verdict::kHealthy : Verdict::kNeedsAttention;
 }
 

@@ -41,6 +41,11 @@ std::optional<std::uint64_t> remaining_keys(const bfstore::Report& report);
 // The expected fill ratio with as many keys as the filter was made for.
 std::optional<double> fill_at_capacity(const bfstore::Report& report);
 
+// The expected fill ratio of the epoch that has the most keys, which fill_at_capacity() is the limit of: an epoch that
+// is too full breaks the promise, though the other epochs are empty. Empty if keys do not expire, or if they were not
+// counted.
+std::optional<double> fullest_epoch(const bfstore::Report& report);
+
 // True if the layout has counters instead of bits, so that keys can be removed.
 bool has_counters(const bfstore::ReportedIdentity& identity);
 // True if no key can be added to such a filter.
@@ -56,6 +61,9 @@ std::optional<double> keys_leaked(const bfstore::Report& report);
 
 // Above this share of the keys a leak is worth a rebuild.
 inline constexpr double kMuchLeaked = 0.01;
+
+// True if more than that has leaked, and not by the chance of the estimate. Empty if that is not known.
+std::optional<bool> is_leaky(const bfstore::Report& report);
 
 // True if the state needs no action.
 bool is_good(bfstore::FileState state);

@@ -236,6 +236,8 @@ std::string overfull_advice(const bfstore::Report& report) {
          "create)";
 }
 
+std::string leaky_advice() { return "Build a new one from all keys (bf build)"; }
+
 std::string headline(const Facts& facts) {
   const bfstore::Report& report = facts.report;
   if (facts.foreign) return foreign_headline(facts);
@@ -247,7 +249,7 @@ std::string headline(const Facts& facts) {
       sealed && report.state == FileState::kClean ? "sealed" : bfstore::file_state_name(report.state);
   return name + (report.filling ? ", filling" : "") + not_looked_at(facts) +
          (is_epoch_over(report) ? ", its epoch is over" : "") + (facts.overfull.value_or(false) ? ", overfull" : "") +
-         (facts.lacks_bits() ? ", bits may be missing" : "");
+         (facts.leaky.value_or(false) ? ", leaky" : "") + (facts.lacks_bits() ? ", bits may be missing" : "");
 }
 
 bool is_past_estimate(const bfstore::Fill& fill) {

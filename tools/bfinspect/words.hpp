@@ -35,6 +35,9 @@ std::string epoch_advice(const bfstore::Report& report);
 // What to do about an overfull filter.
 std::string overfull_advice(const bfstore::Report& report);
 
+// What to do about a filter of which much has leaked.
+std::string leaky_advice();
+
 // So many bits are set that any higher number of keys would have set them.
 bool is_past_estimate(const bfstore::Fill& fill);
 

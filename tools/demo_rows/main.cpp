@@ -99,7 +99,7 @@ bool print_table(Crew& crew, const std::array<Workload, 3>& workloads, const std
   // This run is not printed, so that no workload pays for what is done once (the first touch of every page).
   bool right = answers_are_right(compare(crew, workloads[0], directory, 0));
   std::cout << "\nlookups by " << kWorkers
-            << " processes that share one filter file; times are means of all runs in 3 seconds or more\n\n"
+            << " processes that share one filter file\ntimes are means of all runs in 3 seconds or more\n\n"
             << table_head(kPromisedRate) << std::flush;
   std::array<Comparison, 3> comparisons;
   for (std::size_t i = 0; i < workloads.size(); ++i) {

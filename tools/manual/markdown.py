@@ -111,13 +111,33 @@ def table_rows(lines):
     return [*rows, ".TE"]
 
 
+def narrow(line):
+    """Returns a line of code in lines that fit on a terminal. It continues farther to the right: below the text after its
+    first gap, if that is on the left."""
+    columns, hex_digits = roff.VERBATIM_COLUMNS, 64
+    if len(line) <= columns:
+        return [line]
+    if re.fullmatch(r"[0-9a-f]+", line):
+        return [" " * (4 if at else 0) + line[at:at + hex_digits] for at in range(0, len(line), hex_digits)]
+    gap = re.match(r" *\S.*?(?: *= | {2,})", line)
+    deeper = gap.end() if gap and gap.end() <= columns // 3 else 4
+    rows, row = [], ""
+    for piece in re.findall(r" *[^ ]+", line):
+        if row and len(row) + len(piece) > columns:
+            rows.append(row)
+            row = " " * deeper + piece.lstrip()
+        else:
+            row += piece
+    return [*rows, row]
+
+
 def rows_of(kind, lines):
     if kind == "heading":
         return heading_rows(lines)
     if kind == "table":
         return table_rows(lines)
     if kind == "code":
-        return [".PP", *roff.verbatim("\n".join(one[4:] for one in lines))]
+        return [".PP", *roff.verbatim("\n".join(row for one in lines for row in narrow(one[4:])))]
     if kind == "item":
         return item_rows(lines)
     return [".PP", roff.line(roff.marked(" ".join(lines)))]

@@ -15,6 +15,26 @@ PURPOSE = {"bf": "make, fill and ask Bloom filters that any number of processes 
            "bfinspect": "show all facts about a bfstore filter file"}
 
 
+# What the programs read, and where. A test looks for each variable in their sources.
+ENVIRONMENT = {
+    "NO_COLOR": (("bf", "bfinspect"), "If it is set and not empty, nothing is colored, unless --color=always is given."),
+    "TERM": (("bf", "bfinspect"), "If it is not set, empty, or dumb, nothing is colored, unless --color=always is given."),
+    "TMPDIR": (("bf",), "The folder, instead of /tmp, of the files without a name that keep keys of a pipe that are read twice."),
+    "BFSTORE_FORCE_ISA": (("bf", "bfinspect"), "The machine code to use: scalar, avx2, avx512 or neon. Without it, the fastest one "
+                                               "that this CPU can run. All give the same answers."),
+}
+FILES = {
+    "/proc/sys/kernel/random/boot_id": (("bf", "bfinspect"), "tells whether the machine was started again since a file was open"),
+    "/proc/PID/fd, /proc/PID/maps": (("bfinspect",), "tell the processes that have the file open"),
+}
+
+
+def table_rows(title, table, program):
+    rows = [row for name, (readers, about) in table.items() if program in readers
+            for row in (".TP", rf"\fB{roff.escaped(name)}\fR", roff.line(roff.escaped(about)))]
+    return [f".SH {title}", *rows]
+
+
 def exit_rows(codes):
     return [".SH EXIT STATUS", *[row for one in codes for row in (".TP", one["code"], roff.line(roff.escaped(one["about"])))]]
 
@@ -65,8 +85,8 @@ def argument_list(options):
 
 
 def option_list(options):
-    """Returns the groups of options, as the help has them."""
-    rows, last = [], None
+    """Returns the groups of options, as the help has them. The first needs no title "Options" below that of the section."""
+    rows, last = [], "Options"
     for one in options:
         if one["positional"]:
             continue
@@ -100,8 +120,8 @@ def head(name, purpose, version, described, program):
             ".SH NAME", f"{roff.escaped(name)} \\- {roff.escaped(purpose)}", ".SH SYNOPSIS", *synopsis(described["usage"])]
 
 
-def last_sections(described):
-    return [*argument_list(described["options"]), ".SH OPTIONS", *option_list(described["options"]), *exit_rows(described["exit_codes"]), *example_rows(described["examples"])]
+def last_sections(described, *between):
+    return [*argument_list(described["options"]), ".SH OPTIONS", *option_list(described["options"]), *exit_rows(described["exit_codes"]), *between, *example_rows(described["examples"])]
 
 
 def program_page(program):
@@ -111,7 +131,8 @@ def program_page(program):
     if program["commands"]:
         rows += [".SH COMMANDS", "Each command has a page of its own:", f".BR {name}\\-\\fICOMMAND\\fR (1).", *command_list(program["commands"])]
     commands = [(f"{name}-{command['name']}", 1) for command in program["commands"]]
-    return rows + last_sections(program) + topic_rows(program) + roff.see_also(*commands, ("bfinspect" if name == "bf" else "bf", 1), ("bfstore", 3), ("bfstore-format", 5))
+    surroundings = [*table_rows("ENVIRONMENT", ENVIRONMENT, name), *table_rows("FILES", FILES, name)]
+    return rows + last_sections(program, *surroundings) + topic_rows(program) + roff.see_also(*commands, ("bfinspect" if name == "bf" else "bf", 1), ("bfstore", 3), ("bfstore-format", 5))
 
 
 def command_page(program, command):
