@@ -140,9 +140,10 @@ class Contents(unittest.TestCase):
     def test_the_environment_and_the_files_are_those_that_the_programs_read(self):
         root = pathlib.Path(__file__).resolve().parents[2]
         sources = {folder: "".join(one.read_text("utf-8") for one in sorted(root.joinpath(folder).rglob("*.[ch]pp")))
-                   for folder in ("src", "tools/common", "tools/bf", "tools/bfinspect")}
+                   for folder in ("src", "tools/common", "tools/description", "tools/bf", "tools/bfinspect")}
         for program in ("bf", "bfinspect"):
-            page, read = sections(text(f"{program}.1")), sources["src"] + sources["tools/common"] + sources[f"tools/{program}"]
+            page, read = sections(text(f"{program}.1")), "".join(
+                sources[folder] for folder in ("src", "tools/common", "tools/description", f"tools/{program}"))
             named = set(re.findall(r"(?m)^       ([A-Z_]{4,})\b", page["ENVIRONMENT"]))
             self.assertEqual(named, set(re.findall(r"(?:getenv|environment)\(\"([A-Z_]+)\"\)", read)), program)
             for file in re.findall(r"/proc/[\w/]+", page["FILES"]):

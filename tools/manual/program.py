@@ -17,6 +17,7 @@ PURPOSE = {"bf": "make, fill and ask Bloom filters that any number of processes 
 
 # What the programs read, and where. A test looks for each variable in their sources.
 ENVIRONMENT = {
+    "COLUMNS": (("bf", "bfinspect"), "The width of help, from 40 to 100, instead of that of the terminal, or 80."),
     "NO_COLOR": (("bf", "bfinspect"), "If it is set and not empty, nothing is colored, unless --color=always is given."),
     "TERM": (("bf", "bfinspect"), "If it is not set, empty, or dumb, nothing is colored, unless --color=always is given."),
     "TMPDIR": (("bf",), "The folder, instead of /tmp, of the files without a name that keep keys of a pipe that are read twice."),
