@@ -48,6 +48,10 @@ class InYourLanguage(unittest.TestCase):
                           r"with another capacity opens an existing (file|one) as it is: look at its `capacity"):
                 self.assertRegex(text, f"(?i){words}", language)
 
+    def test_each_readme_says_how_to_open_a_file_that_may_be_cut(self):
+        for language in languages.LANGUAGES:
+            text = (ROOT / "capi" / "bindings" / language / "README.md").read_text("utf-8")
+            self.assertRegex(text, r"(?i)`[^`]*\bguard\b[^`]*`", language)
 
     def test_each_readme_names_the_error_of_a_wrong_secret(self):
         kinds = {"python": "`bfstore.SecretError`", "rust": "`Error::Secret`", "java": "`BfstoreException.SecretException`",

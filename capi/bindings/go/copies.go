@@ -259,8 +259,12 @@ func ranges(rows []C.bfs_range) []Range {
 // ImportBits takes in the bit array of another program. The filter has the layout Classic and the m, k, hash and seeds
 // of that program. An array does not tell these: look up keys that are known to be in it before you use the filter.
 func (f *Filter) ImportBits(bits []byte, order Order) error {
+	memory := bits
+	if len(bits) == 0 {
+		memory = []byte{0} // C refuses a null pointer before it looks at the length
+	}
 	return f.call(func(handle *C.bfs_filter, words *C.bfs_error) C.int32_t {
-		return C.bridge_import_bits(handle, bytesOf(bits), C.uint64_t(len(bits)), C.uint32_t(order), words)
+		return C.bridge_import_bits(handle, bytesOf(memory), C.uint64_t(len(bits)), C.uint32_t(order), words)
 	})
 }
 

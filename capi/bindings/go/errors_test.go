@@ -160,6 +160,12 @@ func TestWhatIsNoFilter(t *testing.T) {
 		equal(t, filter, nil)
 		equal(t, err != nil && len(err.Error()) > 10, true)
 	}
+	_, err = bfstore.Load(nil)
+	refused(t, err, bfstore.EMALFORMED, "the bytes are empty")
+	_, err = bfstore.Wrap([]byte{})
+	refused(t, err, bfstore.EMALFORMED, "the bytes are empty")
+	bits := create(t, bfstore.Options{NumBits: 64, NumProbes: 3, Layout: bfstore.Classic})
+	refused(t, bits.ImportBits(nil, bfstore.LittleBits), bfstore.EINVAL, "has 0 bytes")
 }
 
 // Each refusal names what a program in Go can write: no name of C, and no command of bf.

@@ -209,6 +209,9 @@ func Load(data []byte, options ...OpenOptions) (*Filter, error) {
 
 // inMemory opens a filter that is not in a file. It keeps `memory`.
 func inMemory(name string, data, memory []byte, more C.uint64_t, options []OpenOptions) (*Filter, error) {
+	if len(data) == 0 { // C has no address of no bytes
+		return nil, refusal(EMALFORMED, name+": this is no bfstore filter: the bytes are empty")
+	}
 	chosen, err := only(options)
 	if err != nil {
 		return nil, err

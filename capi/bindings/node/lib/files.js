@@ -367,7 +367,8 @@ export function format(buffer, options) {
 function openingMemory(bytes, mode, options, flag, name, memory) {
   const flags = modeFlags(mode) | flag;
   if (flags & BFS.CREATE) throw wrongValue(`mode is "r" (asks) or "r+" (also adds) in memory, not ${shown(mode)}`);
-  return making("bfs_open_memory", [bytes, bytes.length], given(options, TAKEN.memory, flags), {name}, never, memory);
+  const start = bytes.length === 0 ? alignedBuffer(1) : bytes; // C refuses a null pointer before it looks at the length
+  return making("bfs_open_memory", [start, bytes.length], given(options, TAKEN.memory, flags), {name}, never, memory);
 }
 
 /** Opens the filter in a buffer from alignedBuffer(), in place. @param {Uint8Array} buffer @param {"r" | "r+"} [mode]

@@ -540,7 +540,8 @@ export class Filter {
    * @param {Uint8Array} bits @param {BitOrder} order  the bit of a byte that comes first */
   importBits(bits, order) {
     asBytes("bits", bits);
-    now(this.#call("bfs_import_bits", [bits, bits.length, numberNamed("order", ORDERS, order)], nothing));
+    const memory = bits.length === 0 ? Buffer.alloc(1) : bits; // C refuses a null pointer before it looks at the length
+    now(this.#call("bfs_import_bits", [memory, bits.length, numberNamed("order", ORDERS, order)], nothing));
   }
 
   /** @param {BitOrder} order @returns {Call<Uint8Array>} */

@@ -81,7 +81,7 @@ function writeInteger(to, at, number) {
 /** @param {number} number @returns {never} */
 function refuseNumber(number) {
   if (!Number.isInteger(number)) throw wrongType(`${number} is no key: a number has to be an integer`);
-  throw outOfRange("a number above 2^53 is not exact: say it as a bigint");
+  throw outOfRange("a number from 2^53 on, or from -2^53 down, may not be exact: say it as a bigint");
 }
 
 /** @param {unknown} key @returns {never} */

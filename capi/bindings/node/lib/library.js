@@ -38,8 +38,9 @@ function load() {
   try {
     return koffi.load(name);
   } catch (error) {
-    throw new Error(`${name} cannot be loaded: install bfstore (ninja -C build install && ldconfig), or run ./tools/demo in the clone` +
+    const failed = new Error(`${name} cannot be loaded: install bfstore (ninja -C build install && ldconfig), or run ./tools/demo in the clone` +
       (clone.length === 0 ? " from which npm has installed this package" : `, which makes ${clone[0]}`), {cause: error});
+    throw Object.assign(failed, {code: "ERR_BFSTORE_LIBRARY"});
   }
 }
 

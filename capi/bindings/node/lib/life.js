@@ -1,6 +1,6 @@
 /* The life of a handle: the calls that use it, closing it, and the case that it is not closed. JavaScript runs in one
  * thread, so only the functions ...Async, whose calls run on other threads, can use a handle while it is closed. */
-import {isMainThread} from "node:worker_threads";
+import * as threads from "node:worker_threads";
 import {BFS} from "./abi.js";
 import {BfstoreError, errorOfStruct} from "./errors.js";
 import {lib} from "./library.js";
@@ -37,12 +37,16 @@ const collected = new FinalizationRegistry((/** @type {Life} */ life) => {
 });
 
 /* A worker's memory ends with it, and its process continues: without this its files would stay open and locked. */
-if (!isMainThread) process.on("exit", () => {
+if (!threads.isMainThread) process.on("exit", () => {
   for (const life of open) if (life.calls === 0) abandonHandle(life);
 });
 
+/* From Node.js 22.10 on. Without it a filter that is posted to another thread arrives there as {}. */
+const {markAsUncloneable = (/** @type {object} */ _) => {}} = /** @type {{markAsUncloneable?: (object: object) => void}} */ (threads);
+
 /** @param {object} filter @param {Life} life */
 export function born(filter, life) {
+  markAsUncloneable(filter);
   lives.set(filter, life);
   open.add(life);
   collected.register(filter, life, life);

@@ -19,7 +19,7 @@ export function u64(what, value) {
   if (typeof value !== "bigint" && !Number.isInteger(value))
     throw wrongType(`${what} is an integer or a bigint, not ${shown(value)}`);
   if (typeof value === "number" && !Number.isSafeInteger(value))
-    throw outOfRange(`${what}: a number above 2^53 is not exact, so say it as a bigint`);
+    throw outOfRange(`${what}: a number from 2^53 on may not be exact: say it as a bigint`);
   const exact = BigInt(/** @type {bigint | number} */ (value));
   if (exact < 0n || exact >= U64_END) throw outOfRange(`${what} is at least 0 and less than 2^64, not ${exact}`);
   return exact;

@@ -1,13 +1,15 @@
 /* Every code is a BfstoreError with words, of the kind of its range, with the errno's name if Node.js has one. */
 import assert from "node:assert/strict";
 import fs from "node:fs";
+import path from "node:path";
 import test from "node:test";
 import util from "node:util";
+import * as threads from "node:worker_threads";
 import * as bfstore from "bfstore";
 import {BFS, STRUCTS} from "../lib/abi.js";
 import {errorOfStruct} from "../lib/errors.js";
 import {Struct} from "../lib/struct.js";
-import {ABI, caseOf, numbers} from "./case.js";
+import {ABI, PACKAGE, caseOf, numbers} from "./case.js";
 
 const CODES = Object.entries(ABI.constants).filter(([name, code]) => /^BFS_E[A-Z]/.test(name) && code < 0);
 const errorOf = (code, osErrno, message) => new bfstore.BfstoreError(code, osErrno, message);
@@ -61,6 +63,37 @@ test("an error has no property that says nothing", (t) => {
   for (const call of [() => bfstore.load(Buffer.alloc(8)), () => bfstore.plan({}), () => bfstore.open(999_999)])
     assert.equal("path" in failed(call), false, String(call));
   assert.equal(failed(() => bfstore.verify(file("none"))).path, file("none"));
+});
+
+test("bytes that are empty are no filter, in the words of the library for an empty file", (t) => {
+  const {create} = caseOf(t);
+  const bits = create({capacity: undefined, numBits: 64, numProbes: 3, layout: "classic"});
+  for (const [call, code, words] of [[() => bfstore.load(new Uint8Array(0)), "BFS_EMALFORMED", /it is empty/],
+    [() => bits.importBits(Buffer.alloc(0), "little"), "EINVAL", /has 0 bytes/]])
+    assert.throws(call, (error) => error.code === code && words.test(error.message), String(call));
+});
+
+test("a number that may not be exact is refused by where the exact ones end", (t) => {
+  const filter = caseOf(t).create();
+  for (const number of [2 ** 53, -(2 ** 53), 2 ** 60])
+    assert.throws(() => filter.add(number), {code: "ERR_OUT_OF_RANGE", message: "a number from 2^53 on, or from -2^53 down, may not be exact: say it as a bigint"});
+});
+
+test("a library that cannot be loaded has a code, and words that say what to do", async (t) => {
+  const {file} = caseOf(t);
+  for (const name of ["lib", "package.json", "prebuilt"]) fs.cpSync(path.join(PACKAGE, name), file(name), {recursive: true});
+  fs.symlinkSync(path.join(PACKAGE, "node_modules"), file("node_modules"));
+  for (const system of fs.readdirSync(file("prebuilt"))) fs.writeFileSync(file(`prebuilt/${system}/libbfstore.so`), "no library");
+  await assert.rejects(import(file("lib/index.js")), (error) => error.code === "ERR_BFSTORE_LIBRARY" && /run \.\/tools\/demo/.test(error.message));
+});
+
+test("a filter is not cloned; before Node.js 22.10, which has no way to refuse, the clone is no filter", (t) => {
+  const filter = caseOf(t).create();
+  if ("markAsUncloneable" in threads) {
+    assert.throws(() => structuredClone(filter), {name: "DataCloneError"});
+  } else {
+    assert.deepEqual(structuredClone(filter), {});
+  }
 });
 
 test("an error that the library did not fill in still has words", () => {

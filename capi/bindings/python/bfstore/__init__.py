@@ -508,7 +508,7 @@ def _part_of(part):
     return {"part": number, "num_parts": parts}
 
 
-def _fields(options):
+def _fields_of(options):
     """Returns the fields of bfs_options from options with values."""
     fields = {}
     for name, value in options.items():
@@ -528,7 +528,7 @@ def _given(function, taken, options, flags=0):
     said = {name: value for name, value in options.items() if value is not None}
     for name in sorted(_FLAGS.keys() & said.keys()):
         flags |= _FLAGS[name] if _flag(name, said.pop(name)) else 0
-    return flags, _fields(said)
+    return flags, _fields_of(said)
 
 
 def _flag(name, value):
@@ -719,7 +719,7 @@ class Filter(_bfstore.Handle):
         With the hash "siphash": union = load(a.dump(), "r+", secret=...); union |= b."""
         if not isinstance(other, Filter):
             return NotImplemented
-        union = load(self.dump(), "r+")
+        union = _open_memory(f"the union of {self.name} and {other.name}", self.dump(), "r+", _bfstore.PRIVATE)
         try:
             union.merge(other)
         except BaseException:
@@ -1044,7 +1044,7 @@ def plan(*, layout=None, capacity=None, fpr=None, bits_per_key=None, max_bytes=N
     """Computes the missing numbers from the given ones, without making a filter: returns a Plan."""
     given = {"layout": layout, "capacity": capacity, "fpr": fpr, "bits_per_key": bits_per_key, "max_bytes": max_bytes,
              "num_bits": num_bits, "num_probes": num_probes}
-    found = _bfstore.plan(_fields({name: value for name, value in given.items() if value is not None}))
+    found = _bfstore.plan(_fields_of({name: value for name, value in given.items() if value is not None}))
     found["layout"], found["abilities"] = _bfstore.layout_name(found["layout"]), _names_in(_ABILITIES, found["abilities"])
     return _shown(Plan, found)
 

@@ -22,7 +22,7 @@ static int path_or_none(PyObject* object, void* out) {
 static int making_fill(Making* making, PyObject* type, PyObject* name, PyObject* given) {
   if (fill_options(&making->options, given) == 0) making->handle = (Handle*)handle_new((PyTypeObject*)type, name);
   if (making->handle != NULL) {
-    making->handle->reads = (making->flags & BFS_READ) != 0;
+    making->handle->synced = (making->flags & BFS_READ) != 0;
     return 0;
   }
   Py_CLEAR(making->path);
@@ -49,6 +49,7 @@ static int making_begin_in(Making* making, PyObject* arguments) {
                         &given))
     return -1;
   if (making_fill(making, type, name, given) < 0) return -1;
+  making->handle->synced = 1; /* memory has nothing to sync */
   const int writes = (making->flags & (BFS_READ | BFS_PRIVATE)) == 0;
   if (PyObject_GetBuffer(buffer, &making->handle->view, writes ? PyBUF_WRITABLE : PyBUF_SIMPLE) == 0) return 0;
   making->handle->view.obj = NULL;
@@ -147,6 +148,7 @@ static PyObject* module_build(PyObject* self, PyObject* arguments) {
     source_close(&source);
   }
   making.handle->created = 1;
+  making.handle->synced = 1;
   return making_end(&making, code, &error);
 }
 
@@ -235,6 +237,7 @@ static PyObject* module_open_foreign(PyObject* self, PyObject* arguments) {
   int32_t code;
   WITHOUT_GIL(
       code = bfs_foreign_open(making.path_text, &form, making.flags, &making.options, &making.handle->filter, &error));
+  making.handle->synced = 1;
   return making_end(&making, code, &error);
 }
 
@@ -252,6 +255,7 @@ static PyObject* module_import_foreign(PyObject* self, PyObject* arguments) {
     WITHOUT_GIL(code = bfs_foreign_import(making.path_text, &form, bytes.buf, (uint64_t)bytes.len, making.flags,
                                           &making.options, &making.handle->filter, &error));
     making.handle->created = 1;
+    making.handle->synced = (making.flags & BFS_UNPUBLISHED) == 0;
     made = making_end(&making, code, &error);
   }
   PyBuffer_Release(&bytes);

@@ -65,7 +65,14 @@ static int refuse_value(const Field* field, const char* kind, PyObject* value) {
   return -1;
 }
 
+/* Python takes a bool for 0 or 1. */
+static int refuse_bool(const Field* field, const char* kind, PyObject* value) {
+  PyErr_SetNone(PyExc_TypeError);
+  return refuse_value(field, kind, value);
+}
+
 static int fill_number(char* record, const Field* field, PyObject* value) {
+  if (PyBool_Check(value)) return refuse_bool(field, "an integer", value);
   uint64_t number = PyLong_AsUnsignedLongLong(value);
   if (PyErr_Occurred()) return refuse_value(field, "an integer", value);
   if (field->kind == UINT64) {
@@ -83,6 +90,7 @@ static int fill_number(char* record, const Field* field, PyObject* value) {
 
 /* Refuses 0, which would mean "not given". */
 static int fill_double(char* record, const Field* field, PyObject* value) {
+  if (PyBool_Check(value)) return refuse_bool(field, "a number", value);
   double number = PyFloat_AsDouble(value);
   if (PyErr_Occurred()) return refuse_value(field, "a number", value);
   if (number == 0) number = -0.0;

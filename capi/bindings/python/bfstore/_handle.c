@@ -87,7 +87,7 @@ void handle_dealloc(PyObject* self) {
     PyObject *kind, *value, *trace;
     PyErr_Fetch(&kind, &value, &trace);
     if (PyErr_WarnFormat(PyExc_ResourceWarning, 1, "unclosed filter %S%s", handle->name,
-                         handle->reads ? "" : ": what was added is not synced") < 0)
+                         handle->synced ? "" : ": what was added is not synced") < 0)
       PyErr_WriteUnraisable(NULL);
     PyErr_Restore(kind, value, trace);
     bfs_abandon(filter);
@@ -138,6 +138,7 @@ static PyObject* handle_publish(PyObject* self, PyObject* unused) {
   WITHOUT_GIL(code = bfs_publish(filter, &error));
   handle->publishing = 0;
   handle->filter = filter;
+  if (code == BFS_OK) handle->synced = 1;
   return none_or_raise(code, &error);
 }
 

@@ -45,7 +45,7 @@ typedef struct Handle {
   int publishing;
   int created; /* this handle made the filter */
   int follows; /* a lookup may open a file */
-  int reads;   /* takes no keys */
+  int synced;  /* takes no keys that a sync would make durable */
 } Handle;
 
 /* Returns NULL with an exception. */

@@ -39,6 +39,8 @@ class Classes(unittest.TestCase):
     def test_a_wrong_option_is_named(self):
         for options, error, words in (({"capacity": -1}, OverflowError, "capacity is negative or too large: -1"),
                                       ({"capacity": "10M"}, TypeError, "capacity is not an integer: '10M'"),
+                                      ({"capacity": True}, TypeError, "capacity is not an integer: True"),
+                                      ({"fpr": True}, TypeError, "fpr is not a number: True"),
                                       ({"capacity": 9, "fpr": "1%"}, TypeError, "fpr is not a number: '1%'"),
                                       ({"window": "24h"}, TypeError, "window is not a timedelta or a number of seconds: '24h'"),
                                       ({"lock_timeout": "5"}, TypeError, "lock_timeout is not a number of seconds: '5'"),

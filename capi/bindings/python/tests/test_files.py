@@ -562,6 +562,7 @@ class Forms(Case):
         with self.filled("a") as one, self.filled("b", path=self.folder / "two") as two, self.filled(path=self.folder / "none") as both:
             before = [filter.dump(same_file_id=True) for filter in (one, two)]
             with one | two as union:
+                self.assertEqual(union.name, f"the union of {one.name} and {two.name}")
                 self.assertEqual([key in union for key in "abc"], [True, True, False])
                 both |= one
                 both |= two

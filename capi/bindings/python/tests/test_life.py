@@ -83,6 +83,26 @@ class Collected(Case):
         with self.open(self.path, "r+", exclusive=True, lock_timeout=0) as again:  # the first handle's locks are gone
             self.assertIn("a", again)
 
+    def test_only_what_a_sync_would_make_durable_is_told_as_unsynced(self):
+        def published():
+            made = bfstore.create(self.path, capacity=10, unpublished=True, replace=True)
+            made.add("a")
+            made.publish()
+            return made
+
+        calls = {"build": lambda: bfstore.build(self.path, ["a"], replace=True),
+                 "static": lambda: bfstore.build(self.path, ["a"], layout="static", replace=True),
+                 "in parts": lambda: bfstore.build(self.path, (str(key) for key in range(9)), capacity=10, replace=True),
+                 "publish": published,
+                 "load": lambda: bfstore.load(self.path.read_bytes(), "r+")}
+        for name, call in calls.items():
+            with self.subTest(name), warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                call()
+                gc.collect()
+                self.assertEqual([str(one.message) for one in told],
+                                 [f"unclosed filter {'the loaded filter' if name == 'load' else self.path}"])
+
     def test_the_warning_as_an_error_is_only_told(self):
         with warnings.catch_warnings():
             warnings.simplefilter("error")

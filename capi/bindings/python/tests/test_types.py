@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import pathlib
+import pydoc
 import re
 import subprocess
 import sys
@@ -14,6 +15,16 @@ from case import HERE
 
 USE = HERE / "tests" / "typed_use.py"
 PACKAGES = pathlib.Path(bfstore.__file__).resolve().parent.parent
+
+
+class Help(unittest.TestCase):
+    def test_help_has_no_private_function(self):
+        """pydoc takes a module with a name "_fields" for a named tuple, and shows what is private."""
+        text = pydoc.plain(pydoc.render_doc(bfstore))
+        functions = re.search(r"^FUNCTIONS\n(.*?)^\S", text, re.DOTALL | re.MULTILINE)[1]
+        names = re.findall(r"^    (\w+)\(", functions, re.MULTILINE)
+        self.assertIn("open", names)
+        self.assertEqual([name for name in names if name.startswith("_")], [])
 
 
 @unittest.skipUnless(importlib.util.find_spec("mypy"), "mypy is not installed")

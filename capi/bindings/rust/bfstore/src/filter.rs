@@ -148,8 +148,9 @@ impl Filter {
     }
 
     /// Ends the work of a filter that other threads use: they may be in calls, and may begin more.  From now on lookups
-    /// answer "maybe", [`health`](Filter::health) is [`Error::Shut`], and adds are refused.  A writer syncs and
-    /// releases its locks, as in [`close`](Filter::close).  Shutting a filter again does nothing.
+    /// answer "maybe", which is no error ([`contains_many`](Filter::contains_many) is `Ok` with `true` for each key),
+    /// [`health`](Filter::health) is [`Error::Shut`], and adds are refused with it.  A writer syncs and releases its
+    /// locks, as in [`close`](Filter::close).  Shutting a filter again does nothing.
     ///
     /// # Errors
     /// As [`close`](Filter::close); [`Error::Invalid`] in a buffer.
@@ -318,7 +319,8 @@ impl Filter {
             .map(|_| counts)
     }
 
-    /// Returns an answer for each key, as [`contains`](Filter::contains) does; `false` for a null.
+    /// Returns an answer for each key, as [`contains`](Filter::contains) does; `false` for a null.  A filter that was
+    /// shut, or is in doubt, answers `true` for each, and that is no error: see [`health`](Filter::health).
     ///
     /// # Errors
     /// [`Error::Invalid`], [`Error::KindOfKey`].

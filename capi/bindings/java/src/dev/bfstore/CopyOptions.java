@@ -55,7 +55,7 @@ public final class CopyOptions {
    * @param fpr between 0 and 1
    */
   public CopyOptions fpr(double fpr) {
-    this.fpr = CreateOptions.given(fpr);
+    this.fpr = CreateOptions.rate(fpr);
     return this;
   }
 

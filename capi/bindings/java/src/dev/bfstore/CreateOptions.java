@@ -57,7 +57,7 @@ public final class CreateOptions {
    * @param fpr between 0 and 1
    */
   public CreateOptions fpr(double fpr) {
-    this.fpr = given(fpr);
+    this.fpr = rate(fpr);
     return this;
   }
 
@@ -467,6 +467,14 @@ public final class CreateOptions {
   /** Makes a given zero differ from a missing number: the library recognizes it by its sign. */
   static double given(double number) {
     return number == 0 ? -0.0 : number;
+  }
+
+  /** Refuses a rate that the library would refuse. NaN is none, too. */
+  static double rate(double fpr) {
+    if (!(fpr > 0 && fpr < 1)) {
+      throw BfstoreException.invalid("false-positive rate " + fpr + " is not between 0 and 1. Give one such as 0.01 (fpr()).");
+    }
+    return fpr;
   }
 
   /** Refuses a negative number, which the library would read as one above 2^63. */

@@ -137,7 +137,7 @@ public final class Filter implements AutoCloseable {
    */
   public static Filter create(Path path, CreateOptions options) {
     ByteBuffer bytes = Struct.copyOf(Text.path(path));
-    Struct.Value struct = options.struct(LIBRARY);
+    Struct.Value struct = Objects.requireNonNull(options, "options").struct(LIBRARY);
     try {
       return made(path.toString(), null, options.mayBlock, (out, error) ->
           isNew(LIBRARY.bfs_create(LIBRARY.address(bytes), options.flags(), struct.address(), out, error)));
@@ -156,7 +156,7 @@ public final class Filter implements AutoCloseable {
    */
   public static Filter openOrCreate(Path path, CreateOptions options) {
     ByteBuffer bytes = Struct.copyOf(Text.path(path));
-    Struct.Value struct = options.struct(LIBRARY);
+    Struct.Value struct = Objects.requireNonNull(options, "options").struct(LIBRARY);
     try {
       return made(path.toString(), null, options.mayBlock, (out, error) ->
           LIBRARY.bfs_open(LIBRARY.address(bytes), options.flagsToOpenOrCreate(), struct.address(), out, error));
@@ -172,7 +172,7 @@ public final class Filter implements AutoCloseable {
    *     for the layout static)
    */
   public static Filter build(Path path, Keys keys, CreateOptions options) {
-    CreateOptions how = options.forBuilding();
+    CreateOptions how = Objects.requireNonNull(options, "options").forBuilding();
     if (!how.hasLimit()) {
       Filter made = builtAtOnce(path, keys, how);
       if (made != null) {
@@ -194,6 +194,8 @@ public final class Filter implements AutoCloseable {
       }
       keys.check(viewed);
       return null;
+    } catch (BfstoreException.InvalidException refused) {
+      throw keys.named(path, refused);
     } finally {
       keep(bytes, struct, keys);
     }
@@ -220,7 +222,7 @@ public final class Filter implements AutoCloseable {
    *     capacity is the number of different keys, each of which needs 8 bytes of memory
    */
   public static Filter build(Path path, Stream<?> keys, CreateOptions options) {
-    return built(path, options.forBuilding(), 0, made -> {
+    return built(path, Objects.requireNonNull(options, "options").forBuilding(), 0, made -> {
       long added = 0;
       long first = 0;
       List<Object> taken = new ArrayList<>();
@@ -335,6 +337,15 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
+   * Opens the filter in a buffer, in place, to ask.
+   *
+   * @param buffer as in {@link #wrap(ByteBuffer, OpenOptions)}
+   */
+  public static Filter wrap(ByteBuffer buffer) {
+    return wrap(buffer, new OpenOptions());
+  }
+
+  /**
    * Opens the filter in a buffer, in place.
    *
    * @param buffer its remaining bytes: direct (also from FileChannel.map), at a multiple of 64. The filter keeps it
@@ -346,7 +357,7 @@ public final class Filter implements AutoCloseable {
   }
 
   private static Filter inMemory(String name, Object memory, ByteBuffer buffer, OpenOptions options, long flags) {
-    long address = addressIn(buffer, flags == 0 && !options.reads());
+    long address = addressIn(buffer, flags == 0 && !Objects.requireNonNull(options, "options").reads());
     Struct.Value struct = options.struct(LIBRARY);
     try {
       return made(name, memory, options.mayBlock, (out, error) -> LIBRARY.bfs_open_memory(
@@ -357,7 +368,7 @@ public final class Filter implements AutoCloseable {
   }
 
   private static long addressIn(ByteBuffer buffer, boolean writes) {
-    if (!buffer.isDirect()) {
+    if (!Objects.requireNonNull(buffer, "buffer").isDirect()) {
       throw BfstoreException.invalid("a filter in a buffer needs a direct one; load() takes bytes from anywhere");
     }
     if (writes && buffer.isReadOnly()) {
@@ -367,13 +378,31 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
+   * Opens a copy of the filter in bytes from anywhere, to ask.
+   *
+   * @param bytes the filter
+   */
+  public static Filter load(byte[] bytes) {
+    return load(bytes, new OpenOptions());
+  }
+
+  /**
    * Opens a copy of the filter in bytes from anywhere: from dump(), or from a whole file that was closed.
    *
    * @param bytes the filter
    * @param options read or write, secret, bare
    */
   public static Filter load(byte[] bytes, OpenOptions options) {
-    return load(Struct.copyOf(bytes).limit(bytes.length), options);
+    return load(Struct.copyOf(Objects.requireNonNull(bytes, "bytes")).limit(bytes.length), options);
+  }
+
+  /**
+   * Opens a copy of the filter in a buffer, to ask.
+   *
+   * @param buffer its remaining bytes are the filter
+   */
+  public static Filter load(ByteBuffer buffer) {
+    return load(buffer, new OpenOptions());
   }
 
   /**
@@ -383,7 +412,7 @@ public final class Filter implements AutoCloseable {
    * @param options read or write, secret, bare
    */
   public static Filter load(ByteBuffer buffer, OpenOptions options) {
-    if (!buffer.isDirect()) {
+    if (!Objects.requireNonNull(buffer, "buffer").isDirect()) {
       return load(Text.bytes(buffer), options);
     }
     return inMemory("the loaded filter", Handle.LOADED, buffer, options, Abi.PRIVATE);
@@ -842,7 +871,7 @@ public final class Filter implements AutoCloseable {
 
   /** Checks all keys before it adds the first, so that an item that is not a key changes nothing. */
   private long change(Keys keys, Change change) {
-    long all = keys.count();
+    long all = Objects.requireNonNull(keys, "keys").count();
     long atOnce = keys.isInPlace() ? all : ADDED_AT_ONCE;
     int lane = handle.enter();
     try (Scratch scratch = Scratch.take(LIBRARY)) {
@@ -856,6 +885,8 @@ public final class Filter implements AutoCloseable {
         changed += checked(change.with(handle.filter(), scratch.keysAddress));
       }
       return changed;
+    } catch (BfstoreException.InvalidException refused) {
+      throw keys.named(handle.name, refused);
     } finally {
       handle.leave(lane);
       Reference.reachabilityFence(keys);
@@ -916,6 +947,8 @@ public final class Filter implements AutoCloseable {
         part.with(scratch, done, count);
         done += count;
       }
+    } catch (BfstoreException.InvalidException refused) {
+      throw keys.named(handle.name, refused);
     } finally {
       handle.leave(lane);
       Reference.reachabilityFence(keys);
@@ -923,7 +956,7 @@ public final class Filter implements AutoCloseable {
   }
 
   private static int lengthFor(Keys keys) {
-    if (keys.count() > Integer.MAX_VALUE - 8) {
+    if (Objects.requireNonNull(keys, "keys").count() > Integer.MAX_VALUE - 8) {
       throw BfstoreException.invalid("no array has " + keys.count() + " answers: ask in parts");
     }
     return (int) keys.count();
@@ -1014,6 +1047,8 @@ public final class Filter implements AutoCloseable {
         scratch.takeMemoryBack();
         Reference.reachabilityFence(memory);
       }
+    } catch (BfstoreException.InvalidException refused) {
+      throw keys.named(handle.name, refused);
     } finally {
       handle.leave(lane);
       Reference.reachabilityFence(keys);
@@ -1348,7 +1383,7 @@ public final class Filter implements AutoCloseable {
   }
 
   private void withOther(Filter other, CallOfTwo call) {
-    int lane = other.handle.enter();
+    int lane = Objects.requireNonNull(other, "other").handle.enter();
     try {
       call((filter, error) -> call.with(filter, other.handle.filter(), error));
     } finally {

@@ -5,6 +5,9 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
+import java.util.function.LongUnaryOperator;
+import java.util.function.Supplier;
 
 /**
  * Many keys at once, in the form in which the caller has them. They are a view: no thread may change the memory during
@@ -33,13 +36,39 @@ public abstract class Keys {
   /** Throws if an item from `from` on is not a key. */
   void check(long from) {}
 
+  /** Says which offset of a column is wrong; "" if none is. */
+  String misfit() {
+    return "";
+  }
+
+  /** Returns an exception of the library with the wrong offset of a column, which the library does not name. */
+  final BfstoreException named(Object filter, BfstoreException.InvalidException refused) {
+    String words = misfit();
+    return words.isEmpty() ? refused : BfstoreException.invalid(filter + ": " + words);
+  }
+
+  private static String misfit(long offsets, LongUnaryOperator offsetAt, long dataBytes) {
+    long before = 0;
+    for (long i = 0; i < offsets; i++) {
+      long offset = offsetAt.applyAsLong(i);
+      if (offset < before) {
+        return "offset " + i + " is " + offset + (i == 0 ? ", which is negative" : ", less than the one before it, " + before);
+      }
+      if (offset > dataBytes) {
+        return "offset " + i + " is " + offset + ", and the column has " + dataBytes + " bytes of data";
+      }
+      before = offset;
+    }
+    return "";
+  }
+
   /**
    * Keys of any kind: byte[], String, Long, Integer, Short, Byte, BigInteger, UUID, ByteBuffer (its remaining bytes).
    *
    * @param keys none of them null
    */
   public static Keys of(Iterable<?> keys) {
-    if (keys instanceof Collection) {
+    if (Objects.requireNonNull(keys, "keys") instanceof Collection) {
       return new Listed(((Collection<?>) keys).toArray());
     }
     List<Object> listed = new ArrayList<>();
@@ -177,7 +206,8 @@ public abstract class Keys {
   private static Memory direct(ByteBuffer buffer) {
     ByteBuffer memory = buffer.isDirect() ? buffer : Struct.copyOf(Text.bytes(buffer));
     int start = buffer.isDirect() ? buffer.position() : 0;
-    return new Memory(Filter.LIBRARY.address(memory) + start, buffer.remaining(), memory);
+    ByteBuffer read = memory.duplicate().position(start).limit(start + buffer.remaining());
+    return new Memory(Filter.LIBRARY.address(memory) + start, buffer.remaining(), memory, read::slice);
   }
 
   /** Memory that does not move. */
@@ -185,11 +215,18 @@ public abstract class Keys {
     final long address;
     final long bytes;
     final Object owner;
+    private final Supplier<ByteBuffer> reading;
 
-    Memory(long address, long bytes, Object owner) {
+    Memory(long address, long bytes, Object owner, Supplier<ByteBuffer> reading) {
       this.address = address;
       this.bytes = bytes;
       this.owner = owner;
+      this.reading = reading;
+    }
+
+    /** Returns the bytes, which are at most 2 GiB. */
+    ByteBuffer read() {
+      return reading.get().order(ByteOrder.nativeOrder());
     }
 
     /** Throws if the buffer is in an arena that was closed. */
@@ -255,6 +292,15 @@ public abstract class Keys {
     @Override
     boolean isInPlace() {
       return true;
+    }
+
+    @Override
+    String misfit() {
+      if (offsets == null || offsets.bytes > Integer.MAX_VALUE) {
+        return "";
+      }
+      ByteBuffer numbers = offsets.read();
+      return Keys.misfit(count + 1, i -> offsetBytes == 4 ? numbers.getInt(4 * (int) i) : numbers.getLong(8 * (int) i), data.bytes);
     }
 
     @Override
@@ -412,13 +458,12 @@ public abstract class Keys {
     private final int[] offsets;
 
     Column(byte[] data, int[] offsets) {
-      if (offsets.length == 0 || offsets[0] < 0 || offsets[offsets.length - 1] > data.length) {
-        throw BfstoreException.invalid("offsets are one more than the keys, from 0 to at most " + data.length);
+      if (offsets.length == 0) {
+        throw BfstoreException.invalid("there are no offsets, which are one more than the keys");
       }
-      for (int i = 1; i < offsets.length; i++) {
-        if (offsets[i] < offsets[i - 1]) {
-          throw BfstoreException.invalid("offset " + i + " is below the one before it");
-        }
+      String misfit = Keys.misfit(offsets.length, i -> offsets[(int) i], data.length);
+      if (!misfit.isEmpty()) {
+        throw BfstoreException.invalid(misfit);
       }
       this.data = data;
       this.offsets = offsets;
@@ -486,6 +531,11 @@ public abstract class Keys {
     @Override
     void check(long from) {
       keys.check(from);
+    }
+
+    @Override
+    String misfit() {
+      return keys.misfit();
     }
 
     @Override

@@ -44,7 +44,7 @@ public final class PlanRequest {
    * @param fpr between 0 and 1
    */
   public PlanRequest fpr(double fpr) {
-    this.fpr = CreateOptions.given(fpr);
+    this.fpr = CreateOptions.rate(fpr);
     return this;
   }
 

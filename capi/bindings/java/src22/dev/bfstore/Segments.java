@@ -55,6 +55,6 @@ public final class Segments {
     if (!segment.isNative()) {
       throw BfstoreException.invalid("the segment is on the heap: Keys.fixed and Keys.column take arrays");
     }
-    return new Keys.Memory(segment.address(), segment.byteSize(), segment);
+    return new Keys.Memory(segment.address(), segment.byteSize(), segment, segment::asByteBuffer);
   }
 }

@@ -14,7 +14,9 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 
 /** Every form of many keys gives the answers of the single calls. */
 class BatchesTest extends Case {
@@ -285,5 +287,28 @@ class BatchesTest extends Case {
       assertEquals(1, room.get(0)); // "maybe" for a caller that drops the exception
     }
     assertFalse(filter.contains(new byte[1]));
+  }
+
+  /** The words were only "an argument is out of range or contradicts another". */
+  @Test
+  void aWrongOffsetIsNamed() {
+    Filter filter = create();
+    byte[] data = new byte[6];
+    Map<String, int[]> wrong = Map.of("offset 2 is 100, and the column has 6 bytes of data", new int[] {0, 2, 100},
+        "offset 0 is -5, which is negative", new int[] {-5, 2},
+        "offset 1 is 1, less than the one before it, 4", new int[] {4, 1, 2});
+    wrong.forEach((words, offsets) -> {
+      ByteBuffer longs = ByteBuffer.allocate(8 * offsets.length).order(ByteOrder.nativeOrder());
+      Arrays.stream(offsets).forEach(longs::putLong);
+      Keys wide = Keys.column64(direct(data), direct(longs.array()));
+      Keys keys = Keys.column32(direct(data), direct(nativeOffsets(offsets, 4)));
+      List<Executable> calls = List.of(() -> filter.addMany(keys), () -> filter.containsMany(keys), () -> filter.addMany(wide),
+          () -> filter.containsMany(keys, ByteBuffer.allocateDirect(9)), () -> Filter.build(folder.resolve("x"), keys, options()),
+          () -> Keys.column(data, offsets), () -> filter.addMany(keys.withValidity(direct(new byte[1]), 0)));
+      for (Executable call : calls) {
+        String told = assertThrows(BfstoreException.InvalidException.class, call).getMessage();
+        assertTrue(told.endsWith(words), told);
+      }
+    });
   }
 }

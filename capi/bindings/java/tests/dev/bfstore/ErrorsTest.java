@@ -200,8 +200,8 @@ class ErrorsTest extends Case {
 
   @Test
   void argumentsOutOfRange() {
-    check(BfstoreException.InvalidException.class, "BFS_EINVAL", 22, () -> create(options().fpr(2)), "false-positive rate 2");
-    check(BfstoreException.InvalidException.class, "BFS_EINVAL", 22, () -> create(options().fpr(0)), "false-positive rate 0");
+    check(BfstoreException.InvalidException.class, "BFS_EINVAL", 22, () -> options().fpr(2), "false-positive rate 2");
+    check(BfstoreException.InvalidException.class, "BFS_EINVAL", 22, () -> options().fpr(0), "false-positive rate 0");
     check(BfstoreException.InvalidException.class, "BFS_EINVAL", 22, () -> create(options().bitsPerKey(0)), "bits per key 0");
     check(BfstoreException.InvalidException.class, "BFS_EINVAL", 22, () -> create(unseeded().hash(Hash.SIPHASH).secret(new byte[15])),
         "the secret has 15 bytes, and not 16");
@@ -238,7 +238,8 @@ class ErrorsTest extends Case {
         Map.entry("fileId", () -> options.fileId(null)), Map.entry("seeds", () -> options.seeds((int[]) null)),
         Map.entry("window", () -> options.window(null)), Map.entry("permissions", () -> options.permissions(null)),
         Map.entry("lockTimeout", () -> options.lockTimeout(null)), Map.entry("path", () -> Filter.open(null)),
-        Map.entry("filters", () -> Filter.containsAny(null, "a")));
+        Map.entry("filters", () -> Filter.containsAny(null, "a")), Map.entry("options", () -> Filter.openOrCreate(path, null)),
+        Map.entry("bytes", () -> Filter.load((byte[]) null)), Map.entry("buffer", () -> Filter.wrap(null)));
     calls.forEach((name, call) -> assertEquals(name, assertThrows(NullPointerException.class, call, name).getMessage()));
     Filter asked = create("asked", options());
     for (Executable call : List.<Executable>of(() -> asked.contains((byte[]) null), () -> asked.contains((String) null),
@@ -251,6 +252,13 @@ class ErrorsTest extends Case {
         () -> Filter.build(null, List.of("a"), options()), () -> Filter.verify(null), () -> create("x", options()).copyTo(null, new CopyOptions()))) {
       assertEquals("path", assertThrows(NullPointerException.class, call).getMessage());
     }
+    for (Executable call : List.<Executable>of(() -> asked.addMany((List<?>) null), () -> asked.addMany((Keys) null),
+        () -> asked.containsMany((Keys) null), () -> Filter.build(path, (List<?>) null, options()))) {
+      assertEquals("keys", assertThrows(NullPointerException.class, call).getMessage());
+    }
+    assertEquals(asked.capacity(), kept(Filter.load(asked.dump())).capacity());
+    assertEquals(asked.capacity(), kept(Filter.load(ByteBuffer.wrap(asked.dump()))).capacity());
+    assertEquals("other", assertThrows(NullPointerException.class, () -> asked.merge(null)).getMessage());
     assertEquals("layout", assertThrows(NullPointerException.class, () -> new PlanRequest().layout(null)).getMessage());
     assertEquals("secret", assertThrows(NullPointerException.class, () -> new OpenOptions().secret(null)).getMessage());
     Filter filter = create();
