@@ -63,4 +63,4 @@ class Deadlines(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)
