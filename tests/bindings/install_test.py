@@ -42,8 +42,8 @@ SETTINGS = re.compile("BFSTORE|CGO|GO|CARGO|RUST|npm|PIP_(?!CERT)|PYTHON|JAVA|MA
 # The files that have a language's names, and names in the READMEs that are those of the language.
 SOURCES = {"python": (("py", "pyi", "c"), "."), "rust": (("rs", "toml"), "."), "java": (("java",), "."), "go": (("go",), "."),
            "node": (("js",), "lib")}
-OTHERS_NAMES = {"help", "mjs", "MAVEN_OPTS", "no_std", "PATH", "OpenJDK", "require", "terminate", "TypeScript", "BFSTORE", "dev", "tidy",
-                "npmrc", "vendor", "repositories", "mavenLocal", "dependencies", "implementation"}  # the last four: Gradle's
+OTHERS_NAMES = {"help", "mjs", "MAVEN_OPTS", "no_std", "PATH", "OpenJDK", "require", "terminate", "TypeScript", "BFSTORE", "dev",
+                "tidy", "DataCloneError", "npmrc", "vendor", "repositories", "mavenLocal", "dependencies", "implementation"}  # the last four: Gradle's
 
 
 def readme(language):
