@@ -2,7 +2,7 @@
  *
  * A filter answers one question about a set of keys: can this key be in it?  "No" is certain, and saves a disk read or
  * a network call.  "Maybe" is wrong for a small share of the absent keys, the false-positive rate.  Every error and
- * every doubt is "maybe".  A filter does not grow: make it for the most keys that it will get.
+ * every doubt is "maybe".  A filter does not grow: make it for the most keys that may come (capacity_at_most).
  *
  * A program needs this header alone.  The others are for the same library:
  *   bfstore_engine.h   a filter in front of a database: marks, recovery, online builds, digests; all options and flags
@@ -51,7 +51,7 @@ typedef struct bfs_options {
   /* Rare: bfstore_engine.h describes these. */
   uint32_t lock_timeout_ms, writeback_check_ms, threads, num_probes, part, num_parts;
   double bits_per_key;
-  uint64_t max_bytes, num_bits, note_bytes, num_seeds, window_ms;
+  uint64_t max_bytes, num_bits, note_bytes, num_seeds, window_ms, capacity_at_most;
   const uint32_t* seeds;
   const uint64_t* seed;
   const void* note;
@@ -60,7 +60,7 @@ typedef struct bfs_options {
   const int32_t* fd;
 } bfs_options;
 #define BFS_OPTIONS_INIT \
-  { sizeof(bfs_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(bfs_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* Flags.  One bit has one meaning in every function.  A bit that a function does not take is BFS_EINVAL. */
 #define BFS_READ 0x1ull         /* ask.  Takes no lock that lasts */

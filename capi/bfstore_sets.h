@@ -41,8 +41,8 @@ extern "C" {
  * options.fpr folds: the new file is smaller.  Each of its lines (bits in the classic layout) is the OR of as many
  * neighbouring ones as leave the rate, with the keys of now, at most fpr; n becomes the number of keys with which the
  * rate is fpr.  BFS_ESIZING if the rate is higher already.  So a filter for an unknown number of keys gets its size:
- * make it too large and BFS_UNPUBLISHED, add, copy it here under its name, and close it unpublished.
- * Flags: also BFS_SEALED or SAME_FILE_ID; BFS_SEALED goes without options.fpr and FILLING.  Waits: as a copy.  Codes:
+ * make it with options.capacity_at_most and BFS_UNPUBLISHED, add, copy it here under its name, and close it.
+ * Flags: also BFS_SEALED or SAME_FILE_ID; BFS_SEALED goes without FILLING.  Waits: as a copy.  Codes:
  * group copy. */
 BFS_API BFS_CHECK int32_t bfs_copy(const bfs_filter* filter, const char* path, uint64_t flags,
                                    const bfs_options* options, bfs_error* error);

@@ -57,6 +57,7 @@ constexpr FieldName kFieldNames[] = {
     {kMode, "mode", [](const bfs_options& from) { return from.mode != 0; }},
     {kRate, "fpr", [](const bfs_options& from) { return is_given(from.fpr); }},
     {kSize, "capacity", [](const bfs_options& from) { return from.capacity != 0; }},
+    {kSize, "capacity_at_most", [](const bfs_options& from) { return from.capacity_at_most != 0; }},
     {kSize, "bits_per_key", [](const bfs_options& from) { return is_given(from.bits_per_key); }},
     {kSize, "max_bytes", [](const bfs_options& from) { return from.max_bytes != 0; }},
     {kSize, "num_bits", [](const bfs_options& from) { return from.num_bits != 0; }},
@@ -156,6 +157,7 @@ Error Given::check_threads(const Taken& taken) const {
 Wiped<bfstore::Options> Given::making() const {
   Wiped<bfstore::Options> options;
   options.capacity = known_.capacity;
+  options.capacity_at_most = known_.capacity_at_most;
   options.fpr = known_.fpr;
   options.bits_per_key = known_.bits_per_key;
   options.max_bytes = known_.max_bytes;

@@ -189,6 +189,9 @@ struct Part {
 
 // Exactly one of these pairs gives the size of a filter (zero means "not given"):
 //   capacity and fpr            the smallest m, and its k, that keep the promise at `capacity` keys
+//   capacity_at_most and fpr    as capacity and fpr, for a number of keys that nobody knows: a number that is surely
+//                               enough. m is up to 2 % larger, so that it has many divisors, and a fold (SaveOptions)
+//                               later brings the filter to the size for the keys that it got
 //   capacity and bits_per_key   m = capacity * bits_per_key, and the k that is best for it
 //   capacity and max_bytes      the largest m whose file (or buffer) is at most max_bytes, and its best k (for hashes
 //                               with listed seeds, a buffer has room for 64 of them)
@@ -197,21 +200,22 @@ struct Part {
 //   like                        m, k, n, p, layout, hash and seed of another file: one digest serves both; needs the
 //                               file's secret, if it has one, which becomes the new file's, too. A layout that is
 //                               built once takes k and p, and n and m follow from the number of different keys
-// With capacity alone, fpr is 0.01. With `tutorial_sizing`, capacity and fpr lead to the m and k of most tutorials:
-// m = int(-n ln p / (ln 2)^2), k = int(m / n ln 2), both cut off, so that the rate is a little above fpr. With
-// Hash::kJaybird and kPybloomLive they always lead to those of their program: k = ceil(log2(1 / p)), m = k * ceil(n |ln
-// p| / (k (ln 2)^2)). A rate below the blocked layout's floor near 1e-8 is kSizing, and needs the classic layout.
-// Hash::kParquet and kJavaBytes have k 8 whatever gives the size.
-// In the counting layout m is a number of counters of 4 bits: bits_per_key is then 4 m / n.
-// In a layout whose keys expire, n is the number of keys of the window, and the rate is that just before a turn.
+// With capacity or capacity_at_most alone, fpr is 0.01. With `tutorial_sizing`, capacity and fpr lead to the m and k of
+// most tutorials: m = int(-n ln p / (ln 2)^2), k = int(m / n ln 2), both cut off, so that the rate is a little above
+// fpr. With Hash::kJaybird and kPybloomLive they always lead to those of their program: k = ceil(log2(1 / p)), m = k *
+// ceil(n |ln p| / (k (ln 2)^2)). A rate below the blocked layout's floor near 1e-8 is kSizing, and needs the classic
+// layout. Hash::kParquet and kJavaBytes have k 8 whatever gives the size. In the counting layout m is a number of
+// counters of 4 bits: bits_per_key is then 4 m / n. In a layout whose keys expire, n is the number of keys of the
+// window, and the rate is that just before a turn.
 struct Options {
-  std::uint64_t capacity = 0;    // n: distinct keys sized for
-  double fpr = 0;                // p: false-positive rate wanted at `capacity` keys, 0 < p < 1
-  double bits_per_key = 0;       // m / n
-  std::uint64_t max_bytes = 0;   // bytes of the whole file or buffer
-  std::uint64_t num_bits = 0;    // m: 1..2^48; rounded up to whole blocks for the blocked and the counting layout
-  std::uint32_t num_probes = 0;  // k: 1..64
-  std::string like{};            // path of the file whose shape is copied; it need not be clean
+  std::uint64_t capacity = 0;          // n: distinct keys sized for
+  std::uint64_t capacity_at_most = 0;  // n, and the filter will be folded; not of a layout that cannot be
+  double fpr = 0;                      // p: false-positive rate wanted at `capacity` keys, 0 < p < 1
+  double bits_per_key = 0;             // m / n
+  std::uint64_t max_bytes = 0;         // bytes of the whole file or buffer
+  std::uint64_t num_bits = 0;          // m: 1..2^48; rounded up to whole blocks for the blocked and the counting layout
+  std::uint32_t num_probes = 0;        // k: 1..64
+  std::string like{};                  // path of the file whose shape is copied; it need not be clean
 
   // Blocked if not given, and classic for a hash that gives positions.
   std::optional<Layout> layout{};
@@ -277,7 +281,7 @@ struct SaveOptions {
   double fpr = 0;
   bool same_file_id = false;  // the new filter has the id of this one (Options::file_id); otherwise a random one
   // With checksums, and never written to again (seal.hpp). Then the new file may replace its own source, while no
-  // process writes to that (otherwise kBusy). Not with `fpr`, `same_file_id` and `filling`.
+  // process writes to that (otherwise kBusy). Not with `same_file_id` and `filling`.
   bool sealed = false;
   std::uint32_t lock_timeout_ms = kLockTimeoutMs;  // OpenOptions
   // Only of Filter::intersect and Filter::join: the note of the new file. Otherwise that is the note of the sources, if

@@ -16,6 +16,7 @@ struct SealOptions {
   bool replace = false;                            // replace another file, which may be `from` itself
   bool any_filesystem = false;                     // OpenOptions
   std::uint32_t lock_timeout_ms = kLockTimeoutMs;  // OpenOptions
+  double fpr = 0;                                  // not 0: folds (SaveOptions)
   WatchWords watch{};                              // gets the body of the source
 };
 

@@ -64,6 +64,19 @@ class Create(BfCase):
                 m, k = re.findall(r"\b\d+", way_out)[:2]
                 self.good("create", "as told", "--hash", name, "--bits", m, "--probes", k, "--force", "-q")
 
+    def test_the_most_keys_that_may_come_give_a_size_that_many_numbers_divide(self):
+        exact, most = self.made("--capacity", "100k", "--fpr", "0.02"), self.made("--capacity-at-most", "100k", "--fpr", "0.02")
+        self.assertEqual((most["n"], most["p"], most["k"]), (100000, 0.02, exact["k"]))
+        self.assertTrue(exact["m"] <= most["m"] <= exact["m"] * 1.02, (exact, most))
+        units = most["m"] // 512
+        self.assertGreaterEqual(sum(units % i == 0 for i in range(1, units + 1)), 20)
+        self.assertEqual(self.made("--capacity-at-most", "100k")["p"], 0.01)
+        for other in (["--capacity", "5"], ["--bits", "8Mi"], ["--max-bytes", "1MiB"], ["--bits-per-key", "9"], ["--like", "f"], ["--probes", "5"]):
+            self.refused("create", "g", "--capacity-at-most", "100k", *other, says=(other[0], "excludes", "--capacity-at-most"))
+        self.refused("create", "g", "--capacity-at-most", "100k", "--layout", "static",
+                     says="cannot be folded to their size later. Give capacity instead of --capacity-at-most, or another layout.")
+        self.refused("create", "g", "--fpr", "0.01", says="no size given")
+
     def test_bits_and_probes_are_taken_as_they_are(self):
         made = self.made("--bits", "64Ki", "--probes", "5")
         self.assertEqual((made["m"], made["k"]), (65536, 5))

@@ -360,6 +360,27 @@ class Fold(BfCase):
                 self.assertGreater(found, 20000 * 0.009)
                 os.unlink(self.path("smaller"))
 
+    def test_a_filter_for_at_most_n_keys_folds_to_its_promised_rate_and_so_do_copy_and_seal(self):
+        self.assertIn(b"room for 100,000 keys", self.good("create", "large", "--capacity-at-most", "100k", "--fpr", "0.005", "--seed", "7"))
+        self.good("add", "large", "-q", input=lines(KEYS))
+        self.assertRegex(self.good("fold", "large", "folded"), rb"^folded: folded, room for \d,\d{3} keys at a false-positive rate of 0.005; ")
+        self.assertRegex(self.good("copy", "large", "copied", "--to-fpr", "0.005"), b"^copied: folded, room for ")
+        self.assertRegex(self.good("seal", "large", "sealed", "--to-fpr", "0.005"), rb"^sealed: sealed and folded from \d+.\d KiB to \d+.\d KiB\n$")
+        folded = header(self.path("folded"))
+        self.assertTrue(COUNT <= folded["n"] < COUNT * 1.2, folded)
+        with open(self.path("folded"), "rb") as file:
+            body = file.read()[16384:16384 + folded["m"] // 8]
+        for name in ("copied", "sealed"):
+            self.assertEqual((header(self.path(name))["m"], header(self.path(name))["n"]), (folded["m"], folded["n"]))
+            with open(self.path(name), "rb") as file:
+                self.assertEqual(file.read()[16384:16384 + len(body)], body)
+        self.good("verify", "sealed")
+        self.assertEqual(self.good("seal", "folded", "again", "--to-fpr", "0.005"),
+                         b"again: sealed; not smaller: no size that divides that of folded keeps this rate\n")
+        self.assertEqual(self.good("seal", "large", "large", "--force", "--to-fpr", "0.005").split()[:2], [b"large:", b"sealed"])
+        self.assertEqual(header(self.path("large"))["m"], folded["m"])
+        self.assertEqual(self.good("contains", "large", "--count", input=lines(KEYS)), b"maybe\t%d\nabsent\t0\n" % COUNT)
+
     def test_marks_and_the_count_stay_and_the_filter_merges_with_what_it_is_from(self):
         self.make("large", "blocked", 512 * 4096)
         self.good("fold", "large", "small", "--to-fpr", "0.001", "-q")
@@ -373,7 +394,9 @@ class Fold(BfCase):
         self.refused("fold", "f", "g", "--to-fpr", "0.01", says=("f: its rate", "larger filter"))
         self.make("low", "classic", 20000, KEYS[:60])
         self.refused("fold", "low", "g", "--to-fpr", "1e-20", says=("e-", "already"))  # not 0.000000
-        self.refused("fold", "f", "g", says="--to-fpr")
+        self.good("create", "full", "-q", *self.SHAPE, "512")
+        self.run_bf("add", "full", "-q", input=lines(KEYS[:100]))
+        self.refused("fold", "full", "g", says=("full: its rate", "larger filter"))  # it is above its promised one
         for rate in ("0", "1", "x"):
             self.refused("fold", "f", "g", "--to-fpr", rate, says="--to-fpr")
         self.assertFalse(os.path.exists(self.path("g")))

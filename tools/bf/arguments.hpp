@@ -71,7 +71,7 @@ struct Arguments {
 
   // create, build, add: true if the size is known without counting the keys.
   [[nodiscard]] bool is_sized() const {
-    return options.capacity != 0 || options.num_bits != 0 || !options.like.empty();
+    return options.capacity != 0 || options.capacity_at_most != 0 || options.num_bits != 0 || !options.like.empty();
   }
 };
 

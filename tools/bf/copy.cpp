@@ -7,11 +7,13 @@ namespace {
 
 void declare_copy(CLI::App& app, Arguments& arguments) {
   add_help_and_version(
-      app, "bf copy FILE COPY [--filling] [--secret-file PATH] [--mode MODE] [--force [--accept-loss]] [-q]");
+      app,
+      "bf copy FILE COPY [--filling] [--to-fpr P] [--secret-file PATH] [--mode MODE] [--force [--accept-loss]] [-q]");
   add_file(app, arguments, "the filter; it stays as it is, and may be in use");
   add_path(app, "COPY", "the file to make; it appears when it is complete", "", arguments.target)->required();
   app.add_flag("--filling", arguments.options.filling,
                "the copy answers maybe to everything until bf finish-filling: to put an old copy back");
+  add_to_fpr(app, arguments, "fold the copy: make it as small as this false-positive rate allows (see bf fold)");
   add_new_file(app, arguments, "replace COPY if it exists; it is another file than FILE");
   add_accept_loss(app, arguments, "COPY");
   add_texts(
@@ -33,7 +35,7 @@ void declare_copy(CLI::App& app, Arguments& arguments) {
 
 int copy(const Arguments& arguments) {
   refuse_itself(arguments);
-  save(arguments, save_options(arguments), "copied");
+  save(arguments, save_options(arguments), Form::kCopied);
   return 0;
 }
 

@@ -11,6 +11,7 @@ namespace {
 void declare_create(CLI::App& app, Arguments& arguments) {
   add_help_and_version(app,
                        "bf create FILE --capacity N [--fpr P | --bits-per-key B | --max-bytes SIZE]\n"
+                       "bf create FILE --capacity-at-most N [--fpr P]\n"
                        "bf create FILE --bits M [--probes K | --hash H --seeds S] [--capacity N]\n"
                        "bf create FILE --like OTHER\n"
                        "options of all: [--part I/N] [--filling] [--key-form FORM] " +
@@ -18,13 +19,17 @@ void declare_create(CLI::App& app, Arguments& arguments) {
                        {"--capacity", "--fpr", "--bits", "--probes", "--layout", "--filling", "--force"});
   add_file(app, arguments, "the filter to make");
   add_shape(app, arguments, false, kForce);
+  add_capacity_at_most(app, arguments.options);
   add_part(app, arguments.options);
   add_filling(app, arguments.options);
   add_key_form(app, arguments);
   add_texts(app, std::string(kAboutNumbers) + kAboutForce,
             "A filter for ten million users, wrong about one absent key in a hundred.\n"
             "  bf create users.bf --capacity 10M --fpr 0.01\n"
-            "  bf create seen-today.bf --capacity 10M --window 24h");
+            "  bf create seen-today.bf --capacity 10M --window 24h\n"
+            "  # Nobody knows how many users will come: room for ten million, and folded to its size later.\n"
+            "  bf create large.bf --capacity-at-most 10M --fpr 0.01\n"
+            "  bf fold large.bf folded.bf");
 }
 
 int create(const Arguments& arguments) {

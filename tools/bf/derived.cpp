@@ -4,6 +4,7 @@
 #include "failures.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
+#include "numbers.hpp"
 #include "terminal.hpp"
 
 #include <sys/stat.h>
@@ -14,11 +15,17 @@
 
 namespace bf {
 
+void add_to_fpr(CLI::App& app, Arguments& arguments, const std::string& help) {
+  add_text(app, "--to-fpr", help, "P",
+           [&](const std::string& name, const std::string& text) { arguments.options.fpr = parse_rate(name, text); });
+}
+
 bfstore::SaveOptions save_options(const Arguments& arguments) {
   bfstore::SaveOptions options;
   options.mode = arguments.options.mode;
   options.replace = arguments.options.replace;
   options.filling = arguments.options.filling;
+  options.fpr = arguments.options.fpr;
   options.any_filesystem = arguments.any_filesystem;
   options.lock_timeout_ms = arguments.lock_timeout_ms.value_or(bfstore::kLockTimeoutMs);
   return options;
@@ -42,12 +49,17 @@ void HoleWarning::warn() const {
   bf::warn(arguments_.file + ": " + words + (copy == arguments_.file ? "" : " " + copy + " lacks the same bits."));
 }
 
-void save(const Arguments& arguments, bfstore::SaveOptions options, const std::string& participle) {
+std::string not_smaller_words(const std::string& file) {
+  return "; not smaller: no size that divides that of " + file + " keeps this rate";
+}
+
+void save(const Arguments& arguments, bfstore::SaveOptions options, Form form) {
   interrupt::defer();
   refuse_taken(arguments.target, arguments.options.replace);
   const bfstore::Filter filter = unwrap(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file);
   Replaced replaced(arguments, arguments.target);
   replaced.refuse_loss(filter, arguments.file);
+  if (form == Form::kFolded && options.fpr == 0) options.fpr = filter.shape().fpr;
   HoleWarning hole(arguments);
   options.watch = hole.watch();
   const bfstore::Error error = filter.save(arguments.target, options);
@@ -58,9 +70,10 @@ void save(const Arguments& arguments, bfstore::SaveOptions options, const std::s
   if (arguments.quiet) return;
   const bfstore::Filter saved =
       unwrap(open_filter_at(arguments.target, arguments, bfstore::OpenMode::kRead), arguments.target);
-  const bool in_vain = options.fpr != 0 && saved.shape().num_bits == filter.shape().num_bits;
-  report(arguments.target + ": " + participle + ", " + shape_words(saved.stats(), arguments.target) +
-         (in_vain ? "; not smaller: no size that divides that of " + arguments.file + " keeps this rate" : ""));
+  const bool folded = options.fpr != 0;
+  const bool in_vain = folded && saved.shape().num_bits == filter.shape().num_bits;
+  report(arguments.target + ": " + (folded ? "folded" : "copied") + ", " +
+         shape_words(saved.stats(), arguments.target) + (in_vain ? not_smaller_words(arguments.file) : ""));
 }
 
 void make_of_sources(const Arguments& arguments, MakeOfSources make, RefuseLoss refuse_loss) {

@@ -12,7 +12,10 @@
 
 namespace bf {
 
-// The options of the command line for the new file.
+// --to-fpr: folds the new file.
+void add_to_fpr(CLI::App& app, Arguments& arguments, const std::string& help);
+
+// The options of the command line for the new file, --to-fpr among them.
 bfstore::SaveOptions save_options(const Arguments& arguments);
 
 // True if both paths lead to one file.
@@ -37,8 +40,14 @@ class HoleWarning {
   bfinspect::HoleWatch hole_;
 };
 
-// Makes `target` of the filter, which may be in use, and reports it with that participle ("copied").
-void save(const Arguments& arguments, bfstore::SaveOptions options, const std::string& participle);
+// The end of a report of a filter that was to be folded, and is as large as the file.
+std::string not_smaller_words(const std::string& file);
+
+// What becomes of the filter. A folded one has the promised rate of the filter, unless the options have another one.
+enum class Form { kCopied, kFolded };
+
+// Makes `target` of the filter, which may be in use, and reports it.
+void save(const Arguments& arguments, bfstore::SaveOptions options, Form form);
 
 // The end of the message about filters whose keys have different forms, which no filter may have together.
 inline constexpr const char* kFormsDiffer = "One filter of both would call keys absent: a note names one form.";

@@ -17,6 +17,7 @@ constexpr std::array kNames{
     Name{"num_probes", "--probes"},
     Name{"bits_per_key", "--bits-per-key"},
     Name{"max_bytes", "--max-bytes"},
+    Name{"capacity_at_most", "--capacity-at-most"},
     Name{" and seeds", " and --seeds"},
     Name{"with the seeds", "with --seeds"},
     Name{"open it with the damage tolerated", "ask it with bf contains --tolerate-damage"},

@@ -190,19 +190,34 @@ void add_groups(CLI::App& app) {
                               general});
   }
   tools::set_groups(
-      app, {keys,
-            {"Size", {"--capacity", "--fpr", "--bits-per-key", "--max-bytes", "--bits", "--probes", "--like"}},
-            {"The new filter",
-             {"--layout", "--window", "--hash", "--seed", "--seeds", "--tutorial-sizing", "--part", "--filling",
-              "--file-id", "--note", "--mode", "--force", "--accept-loss"}},
-            file,
-            general});
+      app,
+      {keys,
+       {"Size",
+        {"--capacity", "--capacity-at-most", "--fpr", "--bits-per-key", "--max-bytes", "--bits", "--probes", "--like"}},
+       {"The new filter",
+        {"--layout", "--window", "--hash", "--seed", "--seeds", "--tutorial-sizing", "--part", "--filling", "--to-fpr",
+         "--file-id", "--note", "--mode", "--force", "--accept-loss"}},
+       file,
+       general});
 }
 
 CLI::Option* add_capacity(CLI::App& app, bfstore::Options& options, const std::string& help) {
   return add_text(app, "-n,--capacity", help, "N", [&](const std::string& name, const std::string& text) {
     options.capacity = parse_quantity(name, text, Unit::kKeys, kNoLimit);
   });
+}
+
+void add_capacity_at_most(CLI::App& app, bfstore::Options& options) {
+  CLI::Option* const most = add_text(
+      app, "--capacity-at-most",
+      "keys that are surely enough, if nobody knows how many will come: bf fold makes the filter smaller later", "N",
+      [&](const std::string& name, const std::string& text) {
+        options.capacity_at_most = parse_quantity(name, text, Unit::kKeys, kNoLimit);
+      });
+  for (const char* other :
+       {"--capacity", "--bits-per-key", "--max-bytes", "--bits", "--probes", "--seeds", "--like", "--tutorial-sizing"})
+    most->excludes(app.get_option(other));
+  app.get_option("--fpr")->remove_needs(app.get_option("--capacity"));
 }
 
 CLI::Option* add_fpr(CLI::App& app, bfstore::Options& options, const std::string& help) {
@@ -352,6 +367,7 @@ void add_create(CLI::App& app, Arguments& arguments) {
                    "make the file if there is none, by the options for size and shape; never replaces one");
   const std::size_t before = app.get_options().size();
   add_size(app, arguments, false);
+  add_capacity_at_most(app, arguments.options);
   add_layout_hash_and_seed(app, arguments.options, true);
   add_note_and_mode(app, arguments.options);
   add_part(app, arguments.options);
@@ -488,8 +504,8 @@ void check_create(Arguments& arguments) {
 }
 
 void fail_unsized(const Arguments& arguments) {
-  throw Failure(std::string(arguments.command->name) +
-                ": no size given. Give --capacity N, or --bits M, or --like OTHER.");
+  const std::string name = arguments.command->name;
+  throw Failure(name + ": no size given. Give --capacity N, or --bits M, or --like OTHER. See bf " + name + " --help.");
 }
 
 }  // namespace bf

@@ -48,6 +48,8 @@ void add_groups(CLI::App& app);
 
 // The numbers of a filter. Each has one name in all commands.
 CLI::Option* add_capacity(CLI::App& app, bfstore::Options& options, const std::string& help);
+// Instead of --capacity: after the other options for the size.
+void add_capacity_at_most(CLI::App& app, bfstore::Options& options);
 CLI::Option* add_fpr(CLI::App& app, bfstore::Options& options, const std::string& help);
 CLI::Option* add_bits_per_key(CLI::App& app, bfstore::Options& options, const std::string& help);
 CLI::Option* add_max_bytes(CLI::App& app, bfstore::Options& options, const std::string& help);

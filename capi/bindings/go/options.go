@@ -31,22 +31,23 @@ const EachAdd time.Duration = -1
 // and MaxBytes, NumBits and NumProbes, or Like. With only Capacity, FPR is 0.01. An option that a call does not take is
 // EINVAL if it is given.
 type Options struct {
-	Capacity   uint64   // n: distinct keys
-	FPR        float64  // p: false-positive rate wanted at Capacity keys; 0 means 0.01
-	BitsPerKey float64  // m / n
-	MaxBytes   uint64   // the size of the whole file or buffer
-	NumBits    uint64   // m
-	NumProbes  int      // k: 1 to 64
-	Like       string   // the path of a filter file whose shape, hash and seed are copied
-	Layout     Layout   // 0: Blocked, or with Window the layout Window
-	Hash       Hash     // 0: XXH3
-	Seed       *uint64  // see SeedOf; nil: random
-	Seeds      []uint32 // for the Murmur3 hashes and JavaPolynomial
-	Secret     []byte   // 16 bytes, for SipHash; copied, never stored
-	Note       []byte   // the owner's note, at most 1024 bytes
-	FileID     [16]byte // instead of a random one, if not zero
-	Part       uint32   // with NumParts: only the keys of this part, from 0, of the filter that the options describe
-	NumParts   uint32   // 0: the whole filter
+	Capacity       uint64   // n: distinct keys
+	CapacityAtMost uint64   // instead, if nobody knows: a number that is surely enough. Copy with FPR folds it later
+	FPR            float64  // p: false-positive rate wanted at Capacity keys; 0 means 0.01
+	BitsPerKey     float64  // m / n
+	MaxBytes       uint64   // the size of the whole file or buffer
+	NumBits        uint64   // m
+	NumProbes      int      // k: 1 to 64
+	Like           string   // the path of a filter file whose shape, hash and seed are copied
+	Layout         Layout   // 0: Blocked, or with Window the layout Window
+	Hash           Hash     // 0: XXH3
+	Seed           *uint64  // see SeedOf; nil: random
+	Seeds          []uint32 // for the Murmur3 hashes and JavaPolynomial
+	Secret         []byte   // 16 bytes, for SipHash; copied, never stored
+	Note           []byte   // the owner's note, at most 1024 bytes
+	FileID         [16]byte // instead of a random one, if not zero
+	Part           uint32   // with NumParts: only the keys of this part, from 0, of the filter that the options describe
+	NumParts       uint32   // 0: the whole filter
 
 	// Keys expire: each is kept for this time after its last add, at least. A fraction of a millisecond counts as a whole
 	// one. Capacity is the number of keys of one window. Filter.Turn ends its epochs. 0: keys stay.
@@ -243,6 +244,7 @@ func (o *Options) given() (made C.bridge_given, err error) {
 	}
 	made.flags = o.flags()
 	options.capacity, options.fpr, options.bits_per_key = C.uint64_t(o.Capacity), C.double(o.FPR), C.double(o.BitsPerKey)
+	options.capacity_at_most = C.uint64_t(o.CapacityAtMost)
 	options.max_bytes, options.num_bits = C.uint64_t(o.MaxBytes), C.uint64_t(o.NumBits)
 	options.num_probes = C.uint32_t(o.NumProbes)
 	options.layout, options.hash = C.uint32_t(o.Layout), C.uint32_t(o.Hash)

@@ -91,6 +91,7 @@ var wordsOfQualified = [][2]string{
 	{"bfs_options.max_bytes", "MaxBytes"},
 	{"bfs_options.num_bits", "NumBits"},
 	{"bfs_options.window_ms", "Window"},
+	{"bfs_options.capacity_at_most", "CapacityAtMost"},
 	{"bfs_options.seeds", "Seeds"},
 	{"bfs_options.seed", "Seed"},
 	{"bfs_options.note", "Note"},
@@ -135,6 +136,7 @@ var wordsOfNames = [][2]string{
 	{"bits_per_key", "BitsPerKey"},
 	{"max_bytes", "MaxBytes"},
 	{"num_bits", "NumBits"},
+	{"capacity_at_most", "CapacityAtMost"},
 	{"file_id", "FileID"},
 }
 

@@ -210,7 +210,7 @@ Error no_key_to_replace_it_with(const std::string& path, const char* way) {
 }
 
 bool is_sized(const Options& options) noexcept {
-  return options.capacity != 0 || options.num_bits != 0 || !options.like.empty();
+  return options.capacity != 0 || options.capacity_at_most != 0 || options.num_bits != 0 || !options.like.empty();
 }
 
 // What is needed to make the file when its keys are known.
@@ -329,7 +329,7 @@ Result<Filter> Filter::build(const std::string& path, const Options& options, co
   const bool at_once = layout::row_of(made->shape().layout).info.can.build;  // publish() looks for itself
   if (added.keys() == 0 && !at_once && store::look_at_name(path, all.replace) == store::NameBefore::kMayBeTaken)
     return store::no_key_to_replace_it_with(path, "create it");
-  const bool promised = all.capacity != 0 || all.num_bits == 0;
+  const bool promised = all.num_bits == 0 || all.capacity != 0;
   if (promised && made->stats({}).saturated)
     return store::fail(Code::kFull,
                        path + ": not built, for there are more keys than its capacity. Give a greater one, or none.");

@@ -7,6 +7,7 @@
 #include "base/fail.hpp"
 #include "store/derive/at_rest.hpp"
 #include "store/derive/derive.hpp"
+#include "store/derive/fold.hpp"
 #include "store/file/sealed.hpp"
 #include "store/home/file.hpp"
 
@@ -19,34 +20,40 @@ using store::Sources;
 
 class SealedCopy : public store::Transform {
  public:
-  explicit SealedCopy(const WatchWords& watch) noexcept : watch_(watch) {}
+  SealedCopy(double fpr, const WatchWords& watch) noexcept : fpr_(fpr), watch_(watch) {}
 
   Result<format::Identity> identity(const Sources& sources) override {
+    content_ = sources.front().content;
     if (Error error = store::check_has_epoch(*sources.front().ask); !error.ok()) return error;
-    return store::as_new(sources.front().content.identity, format::Form::kFile, {});
+    const auto times = store::fold(*sources.front().ask, content_, fpr_);
+    if (!times) return times.error();
+    times_ = *times;
+    return store::as_new(content_.identity, format::Form::kFile, {});
   }
 
   Result<store::Facts> fill(const Sources& sources, OpenFile& made) override {
-    const store::Content& content = sources.front().content;
-    store::Sealing sealing(made, content.keys_added);
+    store::Sealing sealing(made, content_.keys_added);
     if (Error error = sealing.make_room(); !error.ok()) return error;
-    const auto put = [&](std::uint64_t offset, std::span<const std::byte> piece) {
-      if (watch_) watch_(store::words_of(piece));
-      return sealing.put(offset, piece);
+    const auto put = [&](std::uint64_t first, std::span<const std::uint64_t> words) {
+      return sealing.put(first * sizeof(std::uint64_t), std::as_bytes(words));
     };
-    if (Error error = store::each_piece_of_body(*sources.front().ask, put); !error.ok()) return error;
+    if (Error error = store::each_folded_piece(*sources.front().ask, times_, put, watch_); !error.ok()) return error;
     if (Error error = sealing.finish(); !error.ok()) return error;
-    return store::Facts{content.keys_added, content.lanes};
+    return store::Facts{content_.keys_added, content_.lanes};
   }
 
  private:
+  double fpr_;
   const WatchWords& watch_;
+  store::Content content_;
+  std::uint64_t times_ = 1;
 };
 
 // Of a whole file, which the copy may replace.
 class SealedFile final : public SealedCopy {
  public:
-  SealedFile(const OpenFile& source, const WatchWords& watch) noexcept : SealedCopy(watch), source_(source) {}
+  SealedFile(const OpenFile& source, double fpr, const WatchWords& watch) noexcept
+      : SealedCopy(fpr, watch), source_(source) {}
 
   // The copy may replace its own source if no process writes to the source from now until none can open it for writing.
   // A process that opens it meanwhile changes its slots first.
@@ -101,24 +108,23 @@ Error seal(const std::string& from, const std::string& to, const SealOptions& op
   reading.without_secret = true;
   auto session = store::Session::open_reader(from, reading);
   if (!session) return session.error();
-  SealedFile copy((*session)->file(), options.watch);
+  SealedFile copy((*session)->file(), options.fpr, options.watch);
   const auto source = store::ask_file(std::move(*session), store::Adding::kNever, {.secret = {}});
   if (!source) return source.error();
   return store::derive({{source->get()}}, to, *making, copy);
 }
 
 Error Filter::save_sealed(const std::string& path, const SaveOptions& options) const {
-  if (options.fpr != 0 || options.same_file_id || options.filling)
-    return fail(Code::kInvalid,
-                path + ": a sealed copy takes no rate, no file_id of its source, and no filling. Copy twice.");
+  if (options.same_file_id || options.filling)
+    return fail(Code::kInvalid, path + ": a sealed copy takes no file_id of its source, and no filling. Copy twice.");
   const auto making = store::making_at(path, options);
   if (!making) return making.error();
   const store::Pinned pinned(*ask_);
   if (const OpenFile* const own = pinned->home->own_file(); own != nullptr) {
-    SealedFile copy(*own, options.watch);
+    SealedFile copy(*own, options.fpr, options.watch);
     return store::derive({{&*pinned}}, path, *making, copy);
   }
-  SealedCopy copy(options.watch);
+  SealedCopy copy(options.fpr, options.watch);
   return store::derive({{&*pinned}}, path, *making, copy);
 }
 

@@ -13,6 +13,7 @@
 #include "format/sections.hpp"
 #include "hash/hash.hpp"
 #include "layout/layout.hpp"
+#include "sizing/divisible.hpp"
 #include "sizing/sizing.hpp"
 #include "store/file/header.hpp"
 #include "store/file/making.hpp"
@@ -44,9 +45,10 @@ std::uint64_t body_budget(const Options& options, const Identity& identity) noex
 }
 
 bool anything_but_like(const Options& options) noexcept {
-  return options.capacity != 0 || sizing::is_given(options.fpr) || sizing::is_given(options.bits_per_key) ||
-         options.max_bytes != 0 || options.num_bits != 0 || options.num_probes != 0 || options.layout || options.hash ||
-         options.seed || !options.seeds.empty() || options.tutorial_sizing || options.window_ms != 0;
+  return options.capacity != 0 || options.capacity_at_most != 0 || sizing::is_given(options.fpr) ||
+         sizing::is_given(options.bits_per_key) || options.max_bytes != 0 || options.num_bits != 0 ||
+         options.num_probes != 0 || options.layout || options.hash || options.seed || !options.seeds.empty() ||
+         options.tutorial_sizing || options.window_ms != 0;
 }
 
 // A shape, and the parameters that belong to it.
@@ -122,6 +124,7 @@ Result<sizing::Size> size_of(const layout::Row& row, const hash::Row& hash, Opti
     return fail(Code::kInvalid, std::to_string(count) + " seeds are out of range. Give 1 to 64, one for each probe.");
   if (options.num_bits != 0 && options.num_probes == 0)
     options.num_probes = count != 0 ? static_cast<std::uint32_t>(count) : hash.only_probes;
+  if (options.capacity_at_most != 0) options.capacity = options.capacity_at_most;
   auto size = solve_for_reached(hash, options, [&](const Options& reached) {
     return sizing::solve(row_of_rates(row, hash), reached, body_bytes, program_of(hash.info.hash), hash.only_probes);
   });
@@ -172,6 +175,28 @@ Error check_room(const layout::Row& row, const sizing::Size& size) {
                                  " keys. Give more bits, or the number of keys and a rate alone.");
 }
 
+// Checks the numbers beside capacity_at_most. It gives m a number of divisors, so no other number gives m.
+Error check_at_most(const layout::Row& row, const hash::Row& hash, const Options& options) {
+  if (options.capacity_at_most == 0) return {};
+  if (options.capacity != 0 || sizing::is_given(options.bits_per_key) || options.max_bytes != 0 ||
+      options.num_bits != 0 || options.num_probes != 0 || !options.seeds.empty() || options.tutorial_sizing) {
+    return fail(Code::kInvalid,
+                "capacity_at_most was given, and another number that gives the size. Give it alone, or with fpr.");
+  }
+  if (row.info.can.fold && !hash.info.gives_positions) return {};
+  return fail(Code::kUnsupported, std::string("filters of the layout ") + row.info.name + " with the hash " +
+                                      hash.info.name +
+                                      " cannot be folded to their size later. Give capacity instead of "
+                                      "capacity_at_most, or another layout.");
+}
+
+// Gives the filter some more lines, so that their number has many divisors.
+void make_divisible(Shape& shape) noexcept {
+  const layout::Row& row = layout::row_of(shape.layout);
+  const std::uint64_t units = sizing::most_divisible(shape.num_bits / row.unit_bits);
+  if (units <= layout::most_bits(row) / row.unit_bits) shape.num_bits = units * row.unit_bits;
+}
+
 std::optional<std::vector<std::uint32_t>> seeds_of(const Options& options, Hash hash, std::uint32_t num_probes) {
   if (!hash::row_of(hash).info.takes_seeds) return std::nullopt;
   if (!options.seeds.empty()) return options.seeds;
@@ -204,6 +229,7 @@ Result<Planned> shape_of_size(const Options& options, std::uint64_t body_bytes) 
     return fail(Code::kInvalid, "unknown layout " + std::to_string(layout_number) + ". " + give_one_of(layouts()));
   if (Error error = check_window(*row, options); !error.ok()) return error;
   if (Error error = check_hash(hash, options); !error.ok()) return error;
+  if (Error error = check_at_most(*row, *hash_row, options); !error.ok()) return error;
   const auto size = size_of(*row, *hash_row, options, body_bytes);
   if (!size) return size.error();
   if (Error error = check_hash_takes(*row, *hash_row, options, size->num_bits, size->num_probes); !error.ok())
@@ -344,6 +370,7 @@ Result<Identity> new_identity(const Options& options, Form form) {
   if (options.part) {
     if (Error error = divide(*planned, *options.part, options); !error.ok()) return error;
   }
+  if (options.capacity_at_most != 0) make_divisible(planned->shape);
   identity.shape = planned->shape;
   identity.seeds = std::move(planned->seeds);
   identity.part = planned->part;

@@ -818,8 +818,30 @@ TEST_CASE("what contradicts a seal is refused") {
   make_plain(dir.file());
   const Filter source = opened(Filter::open(dir.file(), OpenMode::kRead));
   for (const SaveOptions& options :
-       {SaveOptions{.filling = true, .sealed = true}, SaveOptions{.fpr = 0.5, .sealed = true},
-        SaveOptions{.same_file_id = true, .sealed = true}})
+       {SaveOptions{.filling = true, .sealed = true}, SaveOptions{.same_file_id = true, .sealed = true}})
     CHECK(source.save(dir.file("sealed"), options).code == Code::kInvalid);
   CHECK(dir.names() == std::vector<std::string>{"filter.bf"});
+}
+
+TEST_CASE("a filter that is sealed and folded at once is the folded one with a seal, also in its own place") {
+  TempDir dir;
+  make_plain(dir.file());
+  const Filter source = opened(Filter::open(dir.file(), OpenMode::kRead));
+  const double fpr = 0.9;
+  REQUIRE(source.save(dir.file("folded"), {.fpr = fpr}).ok());
+  REQUIRE(source.save(dir.file("both"), {.fpr = fpr, .sealed = true}).ok());
+  REQUIRE(seal(dir.file(), dir.file("sealed"), {.fpr = fpr}).ok());
+  const Filter folded = opened(Filter::open(dir.file("folded"), OpenMode::kRead));
+  REQUIRE(folded.shape().num_bits < source.shape().num_bits);
+  REQUIRE(seal(dir.file(), dir.file(), {.replace = true, .fpr = fpr}).ok());
+  for (const std::string& made : {dir.file("both"), dir.file("sealed"), dir.file()}) {
+    CHECK(damage(made).empty());
+    const Filter sealed = opened(Filter::open(made, OpenMode::kRead));
+    CHECK(sealed.shape().num_bits == folded.shape().num_bits);
+    CHECK(sealed.shape().capacity == folded.shape().capacity);
+    const auto same = folded.compare(sealed);
+    REQUIRE(same.ok());
+    CHECK(same->equal);
+    CHECK(maybes(sealed, 1, 0, kSome) == kSome);
+  }
 }

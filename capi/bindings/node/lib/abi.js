@@ -166,7 +166,7 @@ export const STRUCTS = {
   },
   bfs_options: {
     name: "bfs_options",
-    bytes: 176,
+    bytes: 184,
     fields: {
       struct_bytes: {offset: 0, kind: "u32"},
       mode: {offset: 4, kind: "u32"},
@@ -189,12 +189,13 @@ export const STRUCTS = {
       note_bytes: {offset: 104, kind: "u64"},
       num_seeds: {offset: 112, kind: "u64"},
       window_ms: {offset: 120, kind: "u64"},
-      seeds: {offset: 128, kind: "pointer"},
-      seed: {offset: 136, kind: "pointer"},
-      note: {offset: 144, kind: "pointer"},
-      file_id: {offset: 152, kind: "pointer"},
-      range: {offset: 160, kind: "pointer"},
-      fd: {offset: 168, kind: "pointer"},
+      capacity_at_most: {offset: 128, kind: "u64"},
+      seeds: {offset: 136, kind: "pointer"},
+      seed: {offset: 144, kind: "pointer"},
+      note: {offset: 152, kind: "pointer"},
+      file_id: {offset: 160, kind: "pointer"},
+      range: {offset: 168, kind: "pointer"},
+      fd: {offset: 176, kind: "pointer"},
     },
   },
   bfs_key: {

@@ -136,7 +136,7 @@ const building = (path, batch, shape) =>
 /** Returns whether the keys come one after the other and the size of the filter is known, or counted by the library, so that they
  * are never all in memory. @param {unknown} keys @param {CreateOptions} shape @returns {keys is Iterable<Key> | AsyncIterable<Key>} */
 function isStream(keys, shape) {
-  const sized = (shape.capacity ?? shape.numBits ?? shape.like) !== undefined || shape.layout === "static";
+  const sized = (shape.capacity ?? shape.capacityAtMost ?? shape.numBits ?? shape.like) !== undefined || shape.layout === "static";
   return sized && !Array.isArray(keys) && (isIterable(keys) || isAsyncIterable(keys));
 }
 

@@ -18,6 +18,8 @@ import {outOfRange, wrongType, wrongValue} from "./wrong.js";
 /** The size of the filter, and the places of its bits.
  * @typedef {object} ShapeOptions
  * @property {number | bigint} [capacity]  n: distinct keys
+ * @property {number | bigint} [capacityAtMost]  instead of capacity, if nobody knows it: a number of keys that is surely
+ *   enough. copy() with an fpr brings the filter to its size later
  * @property {number} [fpr]  p: the false-positive rate wanted at `capacity` keys (default 0.01)
  * @property {number} [bitsPerKey]  m / n, instead of fpr
  * @property {number | bigint} [maxBytes]  the size of the whole file, instead of fpr
@@ -153,7 +155,7 @@ const FLAGS = {
 };
 
 /** What a function takes: fields of bfs_options, and flags. @typedef {{fields: readonly string[], flags: readonly string[]}} Taken */
-const SIZES = ["capacity", "fpr", "bitsPerKey", "maxBytes", "numBits", "numProbes"];
+const SIZES = ["capacity", "capacityAtMost", "fpr", "bitsPerKey", "maxBytes", "numBits", "numProbes"];
 const FORM = [...SIZES, "layout", "like", "hash", "seed", "seeds", "secret"];
 const SHAPE = [...FORM, "window", "note", "fileId"];
 const MAKING = [...SHAPE, "mode", "lockTimeout", "writebackCheck", "threads", "part", "numParts"];
@@ -300,12 +302,12 @@ function setBytes(struct, what, pointer, bytes, value) {
 
 /** Options that are exactly the field of this name. @type {Record<string, string>} */
 const PLAIN = {
-  mode: "mode", capacity: "capacity", fpr: "fpr", bitsPerKey: "bits_per_key", maxBytes: "max_bytes", numBits: "num_bits",
+  mode: "mode", capacity: "capacity", capacityAtMost: "capacity_at_most", fpr: "fpr", bitsPerKey: "bits_per_key", maxBytes: "max_bytes", numBits: "num_bits",
   numProbes: "num_probes", part: "part", numParts: "num_parts",
 };
 
 /** Sizes of which the library takes 0 for "not given". */
-const SIZES_ABOVE_0 = ["capacity", "maxBytes", "numBits", "numProbes"];
+const SIZES_ABOVE_0 = ["capacity", "capacityAtMost", "maxBytes", "numBits", "numProbes"];
 
 /** @param {Struct} struct @param {string} name @param {unknown} value */
 function setOption(struct, name, value) {

@@ -392,7 +392,7 @@ _FLAGS = {name: getattr(_bfstore, name.upper()) for name in (
 _MODES = {"r": _bfstore.READ, "r+": _bfstore.WRITE, "a": _bfstore.WRITE | _bfstore.CREATE}
 
 # The options that each function takes.
-_SIZE = {"capacity", "fpr", "bits_per_key", "max_bytes", "num_bits", "num_probes"}
+_SIZE = {"capacity", "capacity_at_most", "fpr", "bits_per_key", "max_bytes", "num_bits", "num_probes"}
 _SHAPE = _SIZE | {"like", "layout", "hash", "seed", "seeds", "secret", "window", "note", "file_id", "tutorial_sizing"}
 _LOCKS = {"lock_timeout", "any_filesystem"}
 _HANDLE = _LOCKS | {"writeback_check", "threads", "populate", "random", "guard"}
@@ -848,7 +848,8 @@ def create(path, capacity=None, fpr=None, **options):
     """Makes a new, empty filter file, open for writing.  It appears complete and durable, or not at all.
 
     Give the size by capacity and fpr (default 0.01), capacity and bits_per_key, capacity and max_bytes, num_bits and
-    num_probes, or like (the path of a filter with the shape to use).
+    num_probes, or like (the path of a filter with the shape to use).  If nobody knows how many keys will come, give
+    capacity_at_most, a number that is surely enough, and fpr: fold() brings the filter to its size later.
 
     layout: "blocked" (default), "classic", "counting" (can remove), "static" (built once, from all keys: build(), or
         unpublished=True, adds and publish()), "window", "window-4", "window-2" (keys expire).
@@ -882,7 +883,7 @@ def build(path, keys, capacity=None, fpr=None, *, width=0, **options):
     """
     options.update(capacity=capacity, fpr=fpr)
     flags, fields = _given("build", _BUILD, options)
-    in_pieces = {"capacity", "num_bits", "like"} & fields.keys() or options.get("layout") == "static"
+    in_pieces = {"capacity", "capacity_at_most", "num_bits", "like"} & fields.keys() or options.get("layout") == "static"
     if not in_pieces or width or not _bfstore.is_stream(keys):
         return _bfstore.build((Filter, _name_of(path), path, flags, fields), keys, width)
     made = create(path, exclusive=True, unpublished=True, **options)

@@ -154,6 +154,7 @@ static const Field bfs_options_fields[] = {
     {"max_bytes", UINT64, offsetof(bfs_options, max_bytes), 0},
     {"num_bits", UINT64, offsetof(bfs_options, num_bits), 0},
     {"window_ms", UINT64, offsetof(bfs_options, window_ms), 0},
+    {"capacity_at_most", UINT64, offsetof(bfs_options, capacity_at_most), 0},
     {"seeds", SEEDS, offsetof(bfs_options, seeds), offsetof(bfs_options, num_seeds)},
     {"seed", AT, offsetof(bfs_options, seed), sizeof(uint64_t)},
     {"note", BYTES, offsetof(bfs_options, note), offsetof(bfs_options, note_bytes)},

@@ -88,6 +88,7 @@ QUALIFIED: dict[str, str] = {
     'bfs_options.max_bytes': 'max_bytes=',
     'bfs_options.num_bits': 'num_bits=',
     'bfs_options.window_ms': 'window=',
+    'bfs_options.capacity_at_most': 'capacity_at_most=',
     'bfs_options.seeds': 'seeds=',
     'bfs_options.seed': 'seed=',
     'bfs_options.note': 'note=',

@@ -187,6 +187,7 @@ pub struct bfs_options {
     pub note_bytes: u64,
     pub num_seeds: u64,
     pub window_ms: u64,
+    pub capacity_at_most: u64,
     pub seeds: *const u32,
     pub seed: *const u64,
     pub note: *const c_void,
@@ -194,7 +195,7 @@ pub struct bfs_options {
     pub range: *const bfs_range,
     pub fd: *const i32,
 }
-const _: () = assert!(size_of::<bfs_options>() == 176);
+const _: () = assert!(size_of::<bfs_options>() == 184);
 
 /// Zeros, and the struct's own size, as BFS_..._INIT.
 impl Default for bfs_options {

@@ -366,6 +366,7 @@ pub struct CreateOptions<'a> {
     flags: u64,
     mode: u32,
     capacity: u64,
+    capacity_at_most: u64,
     fpr: f64,
     bits_per_key: f64,
     max_bytes: u64,
@@ -395,6 +396,9 @@ impl<'a> CreateOptions<'a> {
     fields! {
         /// n: distinct keys.
         capacity: u64 => capacity = capacity;
+        /// Instead of a capacity, if nobody knows how many keys will come: a number that is surely enough.
+        /// [`Filter::fold`] brings the filter to the size for its keys later.
+        capacity_at_most: u64 => capacity_at_most = capacity_at_most;
         /// p: the false-positive rate wanted at `capacity` keys, between 0 and 1.
         fpr: f64 => fpr = given(fpr);
         /// m / n.
@@ -494,6 +498,7 @@ impl<'a> CreateOptions<'a> {
         let raw = sys::bfs_options {
             mode: self.mode,
             capacity: self.capacity,
+            capacity_at_most: self.capacity_at_most,
             fpr: self.fpr,
             layout: self.layout.map_or(0, Layout::number),
             hash: self.hash.map_or(0, Hash::number),
@@ -619,7 +624,7 @@ impl<'a> CreateOptions<'a> {
     pub fn build_iter<K: AsKey>(&self, path: impl AsRef<Path>, keys: impl IntoIterator<Item = K>) -> Result<Filter> {
         let keys = keys.into_iter();
         let mut options = self.clone();
-        let is_sized = self.capacity != 0 || self.num_bits != 0 || self.like.is_some();
+        let is_sized = self.capacity != 0 || self.capacity_at_most != 0 || self.num_bits != 0 || self.like.is_some();
         if !is_sized && self.layout != Some(Layout::Static) {
             match keys.size_hint() {
                 (least, Some(most)) if least == most => options.capacity(least.max(1) as u64),

@@ -17,6 +17,7 @@ public final class CreateOptions {
   private long flags;
   private int mode;
   private long capacity;
+  private long capacityAtMost;
   private double fpr;
   private double bitsPerKey;
   private long maxBytes;
@@ -48,6 +49,17 @@ public final class CreateOptions {
    */
   public CreateOptions capacity(long capacity) {
     this.capacity = notNegative("capacity", capacity);
+    return this;
+  }
+
+  /**
+   * Sets a number of distinct keys that is surely enough, if nobody knows how many will come, instead of a capacity.
+   * {@link CopyOptions#fpr} brings the filter to the size for its keys later.
+   *
+   * @param capacityAtMost n
+   */
+  public CreateOptions capacityAtMost(long capacityAtMost) {
+    this.capacityAtMost = notNegative("capacityAtMost", capacityAtMost);
     return this;
   }
 
@@ -351,7 +363,7 @@ public final class CreateOptions {
 
   /** Returns whether an option gives the size without the number of keys. */
   boolean isSized() {
-    return capacity != 0 || numBits != 0 || like != null;
+    return capacity != 0 || capacityAtMost != 0 || numBits != 0 || like != null;
   }
 
   boolean hasLimit() {
@@ -395,6 +407,7 @@ public final class CreateOptions {
     made.flags = flags;
     made.mode = mode;
     made.capacity = capacity;
+    made.capacityAtMost = capacityAtMost;
     made.fpr = fpr;
     made.bitsPerKey = bitsPerKey;
     made.maxBytes = maxBytes;
@@ -429,8 +442,8 @@ public final class CreateOptions {
 
   Struct.Value struct(Library library) {
     Struct.Value made = Structs.OPTIONS.make(library).put32("mode", mode)
-        .put64("capacity", capacity).put("fpr", fpr).put("bits_per_key", bitsPerKey).put64("max_bytes", maxBytes)
-        .put64("num_bits", numBits).put32("num_probes", numProbes)
+        .put64("capacity", capacity).put64("capacity_at_most", capacityAtMost).put("fpr", fpr)
+        .put("bits_per_key", bitsPerKey).put64("max_bytes", maxBytes).put64("num_bits", numBits).put32("num_probes", numProbes)
         .put32("layout", layout == null ? 0 : layout.number).put32("hash", hash == null ? 0 : hash.number)
         .put32("lock_timeout_ms", lockTimeout).put32("writeback_check_ms", writebackCheck)
         .put32("threads", threads).put32("part", part).put32("num_parts", numParts)

@@ -10,7 +10,7 @@ final class Structs {
       .field("rule", 12, 4)
       .field("message", 16, 496);
 
-  static final Struct OPTIONS = new Struct("bfs_options", 176)
+  static final Struct OPTIONS = new Struct("bfs_options", 184)
       .field("struct_bytes", 0, 4)
       .field("mode", 4, 4)
       .field("capacity", 8, 8)
@@ -32,12 +32,13 @@ final class Structs {
       .field("note_bytes", 104, 8)
       .field("num_seeds", 112, 8)
       .field("window_ms", 120, 8)
-      .field("seeds", 128, 8)
-      .field("seed", 136, 8)
-      .field("note", 144, 8)
-      .field("file_id", 152, 8)
-      .field("range", 160, 8)
-      .field("fd", 168, 8);
+      .field("capacity_at_most", 128, 8)
+      .field("seeds", 136, 8)
+      .field("seed", 144, 8)
+      .field("note", 152, 8)
+      .field("file_id", 160, 8)
+      .field("range", 168, 8)
+      .field("fd", 176, 8);
 
   static final Struct KEY = new Struct("bfs_key", 16)
       .field("data", 0, 8)

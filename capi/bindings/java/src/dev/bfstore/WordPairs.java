@@ -90,6 +90,7 @@ final class WordPairs {
     {"bfs_options.max_bytes", "maxBytes()"},
     {"bfs_options.num_bits", "numBits()"},
     {"bfs_options.window_ms", "window()"},
+    {"bfs_options.capacity_at_most", "capacityAtMost()"},
     {"bfs_options.seeds", "seeds()"},
     {"bfs_options.seed", "seed()"},
     {"bfs_options.note", "note()"},
@@ -133,6 +134,7 @@ final class WordPairs {
     {"bits_per_key", "bitsPerKey"},
     {"max_bytes", "maxBytes"},
     {"num_bits", "numBits"},
+    {"capacity_at_most", "capacityAtMost"},
     {"file_id", "fileId"},
   };
 
