@@ -21,7 +21,7 @@ void declare_fold(CLI::App& app, Arguments& arguments) {
       "For a filter that was made too large, since nobody knew how many keys would come (bf create\n"
       "--capacity-at-most). The smaller filter is the one that a build of that size makes from the same keys. Its "
       "bits\n"
-      "are those of FILE, divided by a whole number: with --capacity-at-most nearly every number divides them, and\n"
+      "are those of FILE, divided by a whole number: with --capacity-at-most many numbers divide them, and\n"
       "otherwise few may. bf copy --to-fpr and bf seal --to-fpr fold, too.\n" +
           std::string(kAboutLoss),
       "  bf create large.bf --capacity-at-most 1M\n  bf add large.bf --from keys.txt\n"

@@ -312,6 +312,13 @@ std::string wrapped(const std::string& text) {
   return lines;
 }
 
+// For a user who does not know n.
+std::string about_folding(const Forecasts& all) {
+  const auto folds = [](const Forecast& one) { return one.plan.layout.can.fold; };
+  if (std::none_of(all.possible.begin(), all.possible.end(), folds)) return "";
+  return "If nobody knows how many keys will come: --capacity-at-most (bf help fold).\n";
+}
+
 std::string notes(const Forecasts& all) {
   std::string text = "\n";
   const bool several = all.possible.size() > 1;
@@ -322,6 +329,7 @@ std::string notes(const Forecasts& all) {
       " (bf create makes " + usual + " by default)");
   text += abilities(all, several ? "Each layout" : all.possible.front().plan.layout.name, true);
   text += abilities(all, several ? "None of these" : "It never", false, several ? "; --window 24h expires them" : "");
+  text += about_folding(all);
   text += about_building(all);
   text += about_turns(all);
   text += about_space(all);

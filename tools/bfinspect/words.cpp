@@ -231,7 +231,7 @@ std::string epoch_advice(const bfstore::Report& report) {
 
 // The keys of a window may be fewer than its capacity, and yet too many for the epochs that they came in.
 std::string overfull_advice(const bfstore::Report& report) {
-  if (!report.turning) return "Build a larger one from all keys (bf build)";
+  if (!report.turning) return "Build a larger one from all keys (bf build; bf help fold, if nobody knows how many)";
   return "The rate falls as epochs end (bf turn). If so many keys of one epoch will come again, make a larger one (bf "
          "create)";
 }

@@ -46,6 +46,11 @@ func TestWhatAFilterIsMadeWith(t *testing.T) {
 	listed := create(t, bfstore.Options{Hash: bfstore.Murmur3, NumBits: 5000, Seeds: []uint32{5, 9, 11}})
 	equal(t, fmt.Sprint(must[bfstore.Statistics](t)(listed.Stats(bfstore.StatsOptions{})).Seeds), "[5 9 11]")
 	equal(t, len(facts.Seeds)+len(again.Note), 0)
+	most := create(t, bfstore.Options{CapacityAtMost: 10000})
+	equal(t, must[uint64](t)(most.Capacity()), 10000)
+	ok(t, most.Copy(most.Name()+" folded", bfstore.CopyOptions{FPR: 0.01}))
+	folded := open(t, most.Name()+" folded", bfstore.OpenOptions{})
+	equal(t, must[bfstore.Statistics](t)(folded.Stats(bfstore.StatsOptions{})).NumBits, 512)
 }
 
 func TestASecret(t *testing.T) {

@@ -29,6 +29,11 @@ test("what is given is what the filter has", (t) => {
   assert.equal(fs.statSync(path).mode & 0o777, 0o640 & ~process.umask());
   assert.equal(create({like: path}, "like").stats().numBits, facts.numBits);
   assert.ok(create({maxBytes: 50_000n}, "small").stats().bodyBytes <= 50_000);
+  const most = bfstore.create(`${path} most`, {capacityAtMost: 10_000});
+  most.copy(`${path} folded`, {fpr: 0.01});
+  const folded = bfstore.open(`${path} folded`);
+  assert.deepEqual([most.capacity, folded.numBits], [10_000, 512]);
+  for (const filter of [most, folded]) filter.close();
   const bits = create({numBits: 1024, numProbes: 3}, "bits");
   assert.deepEqual([bits.numBits, bits.numProbes], [1024, 3]);
   bits.close();

@@ -68,6 +68,10 @@ class Making(Case):
         self.assertEqual(os.stat(self.path).st_mode & 0o777, 0o640 & ~_umask())
         self.assertEqual(self.create(self.folder / "like", like=self.path).stats().num_bits, facts.num_bits)
         self.assertLessEqual(self.create(self.folder / "small", max_bytes=50_000).stats().body_bytes, 50_000)
+        with bfstore.create(self.folder / "most", capacity_at_most=10_000) as most:
+            most.fold(self.folder / "folded", 0.01)
+            with bfstore.open(self.folder / "folded") as folded:
+                self.assertEqual((most.capacity, most.num_bits % folded.num_bits, folded.num_bits), (10_000, 0, 512))
         self.assertEqual(self.create(self.folder / "bits", num_bits=1024, num_probes=3).stats().num_probes, 3)
         self.assertEqual(self.create(self.folder / "per key", bits_per_key=16.0).stats().num_bits // 10_000, 16)
 

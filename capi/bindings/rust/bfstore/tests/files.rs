@@ -69,6 +69,8 @@ fn what_is_given_is_what_the_filter_has() {
     let mut none = Filter::options_to_create();
     assert_eq!(bits(none.clone().like(folder.filter()), "like").num_bits, facts.num_bits);
     assert!(bits(small().max_bytes(50_000), "small").body_bytes <= 50_000);
+    let mut most = Filter::options_to_create();
+    assert_eq!(bits(most.capacity_at_most(10_000), "most").capacity, 10_000);
     assert_eq!(bits(none.num_bits(1024).num_probes(3), "bits").num_probes, 3);
     assert_eq!(bits(small().bits_per_key(16.0), "per key").num_bits / 10_000, 16);
     let seeded = unseeded()

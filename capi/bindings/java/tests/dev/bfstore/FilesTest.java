@@ -71,6 +71,7 @@ class FilesTest extends Case {
     assertEquals(10_000, bits.stats().numBits());
     create("c", new CreateOptions().capacity(1000).maxBytes(30_000));
     assertTrue(Files.size(folder.resolve("c")) <= 30_000);
+    assertEquals(10_000, create("f", new CreateOptions().capacityAtMost(10_000)).stats().capacity());
     Statistics exact = create("d", new CreateOptions().numBits(5120).numProbes(3)).stats();
     assertEquals("5120 3", exact.numBits() + " " + exact.numProbes());
     Statistics like = create("e", new CreateOptions().like(folder.resolve("d"))).stats();
