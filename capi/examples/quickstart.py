@@ -26,7 +26,7 @@ class Options(ctypes.Structure):
                 ("threads", ctypes.c_uint32), ("num_probes", ctypes.c_uint32), ("part", ctypes.c_uint32),
                 ("num_parts", ctypes.c_uint32), ("bits_per_key", ctypes.c_double), ("max_bytes", ctypes.c_uint64),
                 ("num_bits", ctypes.c_uint64), ("note_bytes", ctypes.c_uint64), ("num_seeds", ctypes.c_uint64),
-                ("window_ms", ctypes.c_uint64),
+                ("window_ms", ctypes.c_uint64), ("capacity_at_most", ctypes.c_uint64),
                 ("seeds", ctypes.c_void_p), ("seed", ctypes.c_void_p), ("note", ctypes.c_void_p),
                 ("file_id", ctypes.c_void_p), ("range", ctypes.c_void_p), ("fd", ctypes.c_void_p)]
 

@@ -336,7 +336,7 @@ class Build(BfCase):
             done = self.run_bf("add", "f", "d")
             self.assertEqual((done.returncode, done.stdout.startswith(b"f: 1 key added (")), (0, True))
             self.assert_warning(done.stderr, says="f: has 4 keys, and was made for 3. It keeps its promised false-positive rate of 0.01 up to 51 keys. "
-                                                    "Make a larger one before that, of all keys (bf build --force).")
+                                                    "Make a larger one before that, of all keys (bf build --force; if nobody knows how many will come, see bf help fold).")
         self.good("add", "f", "e", "-q")
         done = self.run_bf("add", "f", *map(str, range(80)))
         self.assert_warning(done.stderr, says="f: holds more than the 51 keys")  # and no second line

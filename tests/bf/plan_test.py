@@ -70,6 +70,7 @@ class Plan(BfCase):
         text = self.good("plan", "-n", "100M", "-p", "1%").decode()
         self.assertIn("\nSmallest file: classic.\nFewest cache lines: blocked and counting (bf create makes blocked by default).\n"
                       "Each layout adds keys, merges and folds.\nNone of these grows or expires keys; --window 24h expires them.\n"
+                      "If nobody knows how many keys will come: --capacity-at-most (bf help fold).\n"
                       "If all keys are known, and none comes later: --layout static, 87.7 MiB.\n", text)
         alone = self.good("plan", "-n", "100M", "-p", "1%", "--layout", "counting").decode()
         self.assertIn("\ncounting adds keys, removes keys, merges and folds.\nIt never grows, expires keys or intersects.\n", alone)

@@ -50,7 +50,7 @@ class Windows(BfCase):
     def test_what_helps_an_overfull_window_is_a_turn_or_a_larger_one(self):
         # "Make a larger one with bf build", which has no keys to build from.
         for window, says in ((["--window", "24h"], "The rate falls as epochs end (bf turn). For so many keys make a larger one (bf create)."),
-                             ([], "Make a larger one with bf build.")):
+                             ([], "Make a larger one with bf build; if nobody knows how many keys will come, see bf help fold.")):
             self.good("create", "a", "-q", "--force", "--capacity", "1000", *window)
             done = self.run_bf("add", "a", "-q", "--from", "-", input=b"".join(b"%d\n" % i for i in range(9000)))
             self.assertEqual(done.returncode, 0)

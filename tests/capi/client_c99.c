@@ -703,6 +703,29 @@ static void counters(void) {
   CHECK(bfs_close(filter, NULL) == BFS_OK && remove(other_path) == 0);
 }
 
+static void nobody_knows_the_number_of_keys(void) {
+  bfs_options most = options_for(0, 0.01);
+  bfs_options folding = BFS_OPTIONS_INIT;
+  bfs_statistics stats = BFS_STATISTICS_INIT;
+  bfs_error error = BFS_ERROR_INIT;
+  bfs_filter* filter = NULL;
+  char folded[sizeof other_path + 8];
+
+  snprintf(folded, sizeof folded, "%s.folded", other_path);
+  most.capacity_at_most = 100000;
+  CHECK(bfs_create(other_path, 0, &most, &filter, NULL) == BFS_OK);
+  CHECK(bfs_add(filter, "alpha", 5) == 1);
+  folding.fpr = 0.01;
+  CHECK(bfs_copy(filter, folded, BFS_SEALED, &folding, NULL) == BFS_OK);
+  CHECK(bfs_close(filter, NULL) == BFS_OK && remove(other_path) == 0);
+  CHECK(bfs_open(folded, BFS_READ, NULL, &filter, NULL) == BFS_OK && bfs_contains(filter, "alpha", 5) == 1);
+  CHECK(bfs_stats(filter, 0, &stats, NULL) == BFS_OK && stats.num_bits == 512);
+  CHECK(bfs_close(filter, NULL) == BFS_OK && remove(folded) == 0);
+  most.layout = BFS_LAYOUT_STATIC;
+  CHECK(bfs_create(other_path, BFS_UNPUBLISHED, &most, &filter, &error) == BFS_EUNSUPPORTED);
+  CHECK(strstr(error.message, "cannot be folded") != NULL);
+}
+
 static void keys_expire(void) {
   bfs_options options = options_for(1000, 0.01);
   bfs_statistics stats = BFS_STATISTICS_INIT;
@@ -865,6 +888,7 @@ int main(int argc, char** argv) {
   bare_filters();
   counters();
   statistics();
+  nobody_knows_the_number_of_keys();
   keys_expire();
   built_once();
   open_or_create();

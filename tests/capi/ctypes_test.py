@@ -266,6 +266,7 @@ class Arguments(Case):
         """Each field of bfs_options, given to each function: it is taken, or its name is in the message."""
         given = {"mode": 0o600, "capacity": 100, "fpr": 0.1, "layout": 1, "hash": 1, "like": self.path, "secret": bytes(16),
                  "lock_timeout_ms": 1, "writeback_check_ms": 1, "threads": 1, "num_probes": 3, "part": 1, "num_parts": 2, "window_ms": 1,
+                 "capacity_at_most": 100,
                  "bits_per_key": 8.0, "max_bytes": 100_000, "num_bits": 512, "note": b"n", "seeds": [1], "seed": 1,
                  "file_id": bytes(range(16)), "range": (64, 0), "fd": 0}
         fields = {name for name, _ in bfs.Options._fields_} - {"struct_bytes", "secret_bytes", "note_bytes", "num_seeds"}

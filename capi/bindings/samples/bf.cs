@@ -14,7 +14,7 @@ sealed class Handle : SafeHandle {  // released after the last call with it; wit
 
 static unsafe class C {  // the parts of capi/bfstore.h that are used here; other fields stay zero
   public struct Error { public int struct_bytes, code, errno, rule; public fixed byte message[496]; }
-  [StructLayout(LayoutKind.Sequential, Size = 176)]
+  [StructLayout(LayoutKind.Sequential, Size = 184)]
   public struct Options { public uint struct_bytes, mode; public ulong capacity; public double fpr; }
   [StructLayout(LayoutKind.Sequential, Size = 96)]
   public struct Keys {

@@ -4,7 +4,7 @@ local ffi = require "ffi"
 ffi.cdef [[ // the parts of capi/bfstore.h that are used here; the fields in `rest` stay zero
   typedef struct bfs_filter bfs_filter;
   typedef struct { uint32_t struct_bytes; int32_t code, os_errno; uint32_t rule; char message[496]; } bfs_error;
-  typedef struct { uint32_t struct_bytes, mode; uint64_t capacity; double fpr; char rest[152]; } bfs_options;
+  typedef struct { uint32_t struct_bytes, mode; uint64_t capacity; double fpr; char rest[160]; } bfs_options;
   typedef struct { const char* data; size_t bytes; } bfs_key;
   typedef struct { uint32_t struct_bytes, kind; uint64_t count; const bfs_key* data; char rest[72]; } bfs_keys;
   const char* bfs_strerror(int32_t code);

@@ -7,7 +7,7 @@ declare(strict_types=1);
 function bfs(): FFI { static $ffi; return $ffi ??= FFI::cdef(<<<'C'
     typedef struct bfs_filter bfs_filter;
     typedef struct { uint32_t struct_bytes; int32_t code, os_errno; uint32_t rule; char message[496]; } bfs_error;
-    typedef struct { uint32_t struct_bytes, mode; uint64_t capacity; double fpr; char rest[152]; } bfs_options;
+    typedef struct { uint32_t struct_bytes, mode; uint64_t capacity; double fpr; char rest[160]; } bfs_options;
     typedef struct { uint32_t struct_bytes, kind; uint64_t count; const char* data; uint64_t data_bytes;
                      const size_t* lengths; const int64_t* offsets; char rest[48]; } bfs_keys;
     const char* bfs_strerror(int32_t code);

@@ -38,7 +38,7 @@ sub open ($class, $path, $flags = READ, $options = undef) {
     return bless \$handle;
 }
 sub open_or_create ($class, $path, $capacity, $fpr) {    # for writing; any number of processes at once
-    my $options = struct(176, 'LQd', 0, $capacity, $fpr);    # struct_bytes, mode, capacity, fpr ...
+    my $options = struct(184, 'LQd', 0, $capacity, $fpr);    # struct_bytes, mode, capacity, fpr ...
     return $class->open($path, WRITE | CREATE, scalar_to_pointer($options));
 }
 sub close ($self) {    # everything that was added is on the disk when it returns

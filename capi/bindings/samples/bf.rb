@@ -33,7 +33,7 @@ module Bfs # the parts of capi/bfstore.h that are used here
     def self.open(path, flags = READ) = new(path, flags)
     def self.open_or_create(path, capacity, fpr) # for writing; any number of processes at once
       # bfs_options: struct_bytes, mode, capacity, fpr ...
-      new(path, WRITE | CREATE, Bfs.struct(176, "LQd", 0, capacity, fpr))
+      new(path, WRITE | CREATE, Bfs.struct(184, "LQd", 0, capacity, fpr))
     end
     def initialize(path, flags, options = nil)
       Bfs.try(:bfs_open, path, flags, options, out = FFI::MemoryPointer.new(:pointer))

@@ -11,10 +11,10 @@ module bfstore  ! the parts of capi/bfstore.h that are used here; the fields in 
     character(kind=c_char) :: message(496) = c_null_char
   end type
   type, bind(c) :: bfs_options
-    integer(c_int32_t) :: struct_bytes = 176, mode = 0
+    integer(c_int32_t) :: struct_bytes = 184, mode = 0
     integer(c_int64_t) :: capacity = 0
     real(c_double) :: fpr = 0
-    integer(c_int8_t) :: rest(152) = 0
+    integer(c_int8_t) :: rest(160) = 0
   end type
   type, bind(c) :: bfs_key
     type(c_ptr) :: data
