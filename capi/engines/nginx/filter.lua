@@ -5,7 +5,7 @@ local ok, ffi = pcall(require, "ffi")
 ok = ok and pcall(ffi.cdef, [[ // the part of bfstore.h that is used here
   typedef struct bfs_filter bfs_filter;
   typedef struct {
-    uint32_t struct_bytes; char before[52]; uint32_t lock_timeout_ms; char after[116]; // the fields left out stay zero
+    uint32_t struct_bytes; char before[52]; uint32_t lock_timeout_ms; char after[124]; // the fields left out stay zero
   } bfs_options;
   int32_t bfs_open(const char* path, uint64_t flags, const bfs_options* options, bfs_filter** out, void* error);
   int32_t bfs_close(bfs_filter* filter, void* error);
