@@ -397,7 +397,7 @@ impl<'a> CreateOptions<'a> {
         /// n: distinct keys.
         capacity: u64 => capacity = capacity;
         /// Instead of a capacity, if nobody knows how many keys will come: a number that is surely enough.
-        /// [`Filter::fold`] brings the filter to the size for its keys later.
+        /// [`CopyOptions::fpr`] brings the filter to the size for its keys later.
         capacity_at_most: u64 => capacity_at_most = capacity_at_most;
         /// p: the false-positive rate wanted at `capacity` keys, between 0 and 1.
         fpr: f64 => fpr = given(fpr);
