@@ -155,8 +155,8 @@ const FLAGS = {
 };
 
 /** What a function takes: fields of bfs_options, and flags. @typedef {{fields: readonly string[], flags: readonly string[]}} Taken */
-const SIZES = ["capacity", "capacityAtMost", "fpr", "bitsPerKey", "maxBytes", "numBits", "numProbes"];
-const FORM = [...SIZES, "layout", "like", "hash", "seed", "seeds", "secret"];
+const SIZES = ["capacity", "fpr", "bitsPerKey", "maxBytes", "numBits", "numProbes"];
+const FORM = [...SIZES, "capacityAtMost", "layout", "like", "hash", "seed", "seeds", "secret"];
 const SHAPE = [...FORM, "window", "note", "fileId"];
 const MAKING = [...SHAPE, "mode", "lockTimeout", "writebackCheck", "threads", "part", "numParts"];
 const MAP_FLAGS = ["populate", "random", "guard"];
