@@ -53,7 +53,6 @@ void save(const Arguments& arguments, bfstore::SaveOptions options, const std::s
   const bfstore::Error error = filter.save(arguments.target, options);
   if (error.code == bfstore::Code::kExists) fail_exists(arguments.target);
   check(error, arguments.file);
-  replaced.report();
   hole.warn();
   if (arguments.quiet) return;
   const bfstore::Filter saved =
@@ -82,7 +81,6 @@ void make_of_sources(const Arguments& arguments, MakeOfSources make, RefuseLoss 
   const bfstore::Error error = make(sources, arguments.file, options);
   if (error.code == bfstore::Code::kExists) fail_exists(arguments.file);
   check(error, arguments.file);
-  replaced.report();
 }
 
 }  // namespace bf
