@@ -61,7 +61,7 @@ extern "C" {
 
 /* Group "state", which bfs_health tells, too. */
 #define BFS_EUNCLEAN (-100)    /* keys may be missing: power cut, kill during a sync, or copied while in use */
-#define BFS_EPOISONED (-101)   /* a sync failed: memory and disk may differ */
+#define BFS_EPOISONED (-101)   /* a sync did not end (a kill, a disk): memory and disk may differ */
 #define BFS_ELOST (-102)       /* truncated, overwritten or zero-filled while it was mapped */
 #define BFS_ERECOVERING (-103) /* a recovery was begun and has not ended */
 #define BFS_ESUPERSEDED (-104) /* another file takes, or took, the place of this one: open the path again */

@@ -20,7 +20,8 @@
  * - Unclean: dirty, and the machine went down since, or a writer was killed while it synced or opened the file, or a
  * copy of a dirty file.  Keys after the marks may be missing, so no process may use the file until its owners have
  * recovered it: each adds again the keys after its mark.
- * - Poison: to mark a file for every process because a sync failed, so that its memory and disk may differ.
+ * - Poison: to mark a file for every process because a sync did not end (a process was killed in it, or the disk
+ *   refused a write), so that its memory and disk may differ.
  * - Supersede: to tell the users of a file that another file replaces it. */
 #ifndef BFSTORE_ENGINE_H
 #define BFSTORE_ENGINE_H

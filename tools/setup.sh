@@ -433,18 +433,41 @@ build_library() {
 }
 
 seconds_between_steps=60
+seconds_before_estimate=20 # so that the first steps are no measure
 
-# Copies what ninja prints to the log $1. A terminal also sees the number of each step, in place: "[120/340]". Any other
-# output gets one each minute, in a line of its own.
+# Sums up in `work` the steps among the given lines of ninja. Many sources in one file (unity) take as long as 15 others.
+add_work() {
+  local line
+  for line in "$@"; do
+    [[ $line =~ ^\[[0-9]+/[0-9]+\] ]] || continue
+    work=$((work + 1))
+    [[ $line != *unity* ]] || work=$((work + 14))
+  done
+}
+
+# time_left SECONDS DONE ALL: prints how long the rest takes if DONE of ALL took so long.
+time_left() {
+  local left=$(($1 * ($3 - $2) / $2))
+  if ((left < 60)); then say "less than a minute left"; else say "about $(((left + 59) / 60)) min left"; fi
+}
+
+# show_steps LOG ALL: copies what ninja prints to the log. A terminal also sees the number of each step, in place, and the
+# time that is left: "[120/340] 30 %, about 4 min left". Any other output gets one each minute, in a line of its own.
+# ALL is the work of all steps (add_work).
 show_steps() {
-  local line shown=$SECONDS
+  local line shown=$SECONDS began=$SECONDS work=0 step
   while IFS= read -r line; do
     printf '%s\n' "$line" >&3
     [[ $line =~ ^\[[0-9]+/[0-9]+\] ]] || continue
+    step=${BASH_REMATCH[0]}
+    add_work "$line"
+    if ((SECONDS - began >= seconds_before_estimate && work <= $2)); then
+      step+=" $((100 * work / $2)) %, $(time_left $((SECONDS - began)) "$work" "$2")"
+    fi
     if [[ -t 1 ]]; then
-      printf '\r\033[K%s ' "${BASH_REMATCH[0]}"
+      printf '\r\033[K%s ' "$step"
     elif ((SECONDS - shown >= seconds_between_steps)); then
-      say "${BASH_REMATCH[0]}"
+      say "$step"
       shown=$SECONDS
     fi
   done 3>"$1"
@@ -453,9 +476,11 @@ show_steps() {
 
 # compile NAME [TARGET...]: compiles; the log is $root/NAME/build.log. Continues after an error, to find others.
 compile() {
-  local name=$1 directory=$root/$1
+  local name=$1 directory=$root/$1 work=0 steps
   shift
-  ninja -C "$directory" -k 0 "$@" 2>&1 </dev/null | show_steps "$directory/build.log"
+  mapfile -t steps < <(ninja -C "$directory" -n "$@" 2>/dev/null </dev/null)
+  add_work "${steps[@]}"
+  ninja -C "$directory" -k 0 "$@" 2>&1 </dev/null | show_steps "$directory/build.log" "$work"
   ((PIPESTATUS[0] == 0)) && return 0
   show_log "$directory/build.log"
   return 1

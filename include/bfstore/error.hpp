@@ -43,7 +43,7 @@ enum class Code : std::int32_t {
 
   // The file is good; its state forbids this.
   kUnclean = -100,     // dirty when the machine went down, or copied while in use
-  kPoisoned = -101,    // a sync failed: memory and disk may differ
+  kPoisoned = -101,    // a sync did not end (a kill, a disk): memory and disk may differ
   kLost = -102,        // truncated, overwritten or zero-filled while it was mapped
   kRecovering = -103,  // a recovery was begun and has not ended
   kSuperseded = -104,  // another file replaces, or replaced, this one: open the path again

@@ -29,7 +29,7 @@ enum class FileState {
   kAdoptable,   // dirty, no writer: a process was killed in this boot, and the next open adopts the file
   kUnclean,     // dirty, no writer, another boot or another copy, or killed while syncing
   kRecovering,  // a recovery was begun, and an owner has not finished it
-  kPoisoned,    // a sync failed
+  kPoisoned,    // a sync did not end: a process was killed in it, or the disk refused a write
   kSuperseded,  // another file is taking its place, or was when the process that replaces it was killed
   kEmbedded,    // an embedded filter, which has no state
 };

@@ -12,6 +12,8 @@ NEW = ["create", "build", "remove", "turn", "finish-filling", "dedup", "merge", 
 LISTS = {name: name.encode() + b" 1\n" + name.encode() + b" 2\n"
          for name in ("users.txt", "words.txt", "new-users.txt", "urls.txt", "users-since-the-last-mark.txt", "newer.txt", "keys.txt", "list1.txt",
                       "list2.txt", "customers.txt", "readers.txt", "old-users.txt", "events.log", "tuesday.txt")}
+for name in ("list1.txt", "list2.txt"):  # enough that each of two parts gets some, whatever the seed
+    LISTS[name] = b"".join(b"%s %d\n" % (name.encode(), i) for i in range(100))
 LISTS["log"] = b"".join(b"row %d\n" % i for i in range(1, 151))
 LISTS["parts.set"] = b"bfstore-set 1\nusers.bf\n"
 

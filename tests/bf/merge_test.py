@@ -1,5 +1,6 @@
 """bf merge and bf copy: one filter of several, copies of filters in use, and what --force may replace."""
 import os
+import pathlib
 import signal
 
 from bf_case import BfCase, DIRTY, PATIENCE, SURE, header, main
@@ -168,30 +169,74 @@ class Copy(BfCase):
         self.good("copy", "old", "f", "-q", "--force", "--accept-loss")
         self.good("contains", "f", "later", code=1)
 
-    def test_a_filter_of_another_seed_or_secret_or_with_counters_is_replaced_with_a_word(self):
-        self.good("create", "f", "-q", "-n", "2000", "--seed", "7")
-        self.good("create", "g", "-q", "-n", "2000", "--seed", "8")
-        self.good("add", "g", "-q", "a")
-        self.good("copy", "g", "h", "-q")
-        self.replaced_with_a_word("another filter", "copy", "f", "g", "--force")
-        self.good("copy", "f", "h", "-q", "--force")
-        self.good("copy", "f", "h", "--force")  # alike now
+    # It was replaced with a warning: where bf cannot compare, --force meant --accept-loss.
+    def test_a_filter_that_cannot_be_compared_is_replaced_with_the_word_alone_unless_it_is_empty(self):
         for name, secret in (("s", b"1" * 32), ("t", b"2" * 32)):
             self.write(name + ".secret", secret)
             os.chmod(self.path(name + ".secret"), 0o600)
-            self.good("create", name, "-q", "-n", "2000", "--hash", "siphash", "--secret-file", name + ".secret")
-            self.good("add", name, "-q", "--secret-file", name + ".secret", name)
-        self.replaced_with_a_word("another filter", "copy", "s", "t", "--force", "--secret-file", "s.secret")
+        keyed = ["--hash", "siphash", "--secret-file"]
+        self.good("create", "old", "-q", "-n", "2000", "--seed", "7")
+        self.good("create", "keyed", "-q", "-n", "2000", *keyed, "s.secret")
+        self.good("create", "classic", "-q", "-n", "2000", "--seed", "7", "--layout", "classic")
+        classic = ["-n", "2000", "--layout", "classic"]
+        others = (("has another seed than the new file", "old", ["-n", "2000", "--seed", "8"]),
+                  ("has the layout classic, and the new file the layout blocked", "old", [*classic, "--seed", "7"]),
+                  ("has the layout window, and the new file the layout blocked", "old", ["-n", "2000", "--seed", "7", "--window", "1h"]),
+                  ("has another number of probes than the new file", "old", ["-n", "2000", "--seed", "7", "--bits-per-key", "30"]),
+                  ("has a size that is neither a multiple nor a divisor of the new file's", "old", ["-n", "2700", "--seed", "7"]),
+                  ("has another hash than the new file", "classic", [*classic, "--hash", "murmur3"]))
+        for why, made, shape in others:
+            with self.subTest(why):
+                self.good("create", "f", "-q", "--force", *shape)
+                self.good("copy", made, "f", "--force")  # no key was ever added
+                self.good("create", "f", "-q", "--force", *shape)
+                self.good("add", "f", "-q", *(b"key %d" % i for i in range(9)))
+                self.not_compared("f", why, "copy", made, "f")
+        self.good("create", "t", "-q", "-n", "2000", *keyed, "t.secret")
+        self.good("copy", "keyed", "t", "--force", "--secret-file", "s.secret")
+        self.good("create", "t", "-q", "-n", "2000", "--force", "--hash", "siphash", "--secret-file", "t.secret")
+        self.good("add", "t", "-q", "--secret-file", "t.secret", "key")
+        self.not_compared("t", "has another secret than the new file", "copy", "keyed", "t", "--secret-file", "s.secret")
+
+    def not_compared(self, replaced, why, *command):
+        before = pathlib.Path(self.path(replaced)).read_bytes()
+        for quiet in ([], ["-q"]):
+            self.refused(*command, "--force", *quiet,
+                         says=f"{replaced}: {why}, so bf cannot tell whether keys would be lost. They would be called absent. "
+                              "If its keys may go, replace it with --force --accept-loss.")
+        self.assertEqual(pathlib.Path(self.path(replaced)).read_bytes(), before)
+        self.good(*command, "--force", "--accept-loss", "-q")
+
+    def test_counters_are_compared_and_a_key_that_was_removed_since_is_the_reason(self):
         self.good("create", "c", "-q", "--layout", "counting", *SURE)
         self.good("add", "c", "-q", "a", "b")
         self.good("copy", "c", "backup", "-q")
+        self.good("add", "c", "-q", "d")
+        self.good("copy", "c", "backup", "--force")
         self.good("remove", "c", "-q", "a")
-        self.replaced_with_a_word("a filter from which keys can be removed", "copy", "c", "backup", "--force")
+        self.not_compared("backup", "has counters that the new file lacks, of keys that were removed or of others", "copy", "c", "backup")
+        self.good("remove", "backup", "-q", "b", "d")
+        self.good("create", "other", "-q", "--layout", "counting", "-n", "3000", "--seed", "8")
+        self.good("copy", "other", "backup", "--force")  # it has none left
 
-    def replaced_with_a_word(self, what, *command):
-        done = self.run_bf(*command)
-        self.assertEqual(done.returncode, 0, done)
-        self.assert_warning(done.stderr, f": replaced {what}, so its keys were not compared with those of the new file.")
+    def test_a_filter_whose_bits_do_not_show_its_keys_is_replaced_with_the_word_alone(self):
+        self.write("keys", lines(KEYS))
+        for name in ("list", "newer"):
+            self.good("build", name, "-q", "--layout", "static", "--from", "keys")
+        self.not_compared("list", "has the layout static, whose bits do not show its keys", "copy", "newer", "list")
+        for name in ("list", "newer"):  # the body of a static filter of one key may be zeros
+            self.good("build", name, "-q", "--layout", "static", "--seed", "7", "--from", "-", "--force", input=name.encode() + b"\n")
+        self.not_compared("list", "has the layout static, whose bits do not show its keys", "copy", "newer", "list")
+        self.good("create", "seen", "-q", "--window", "1h", *SURE)
+        self.good("copy", "seen", "w", "-q")
+        self.good("copy", "seen", "w", "-q", "--force")
+        self.good("add", "w", "-q", "a")
+        self.not_compared("w", "has the layout window, whose bits do not show its keys", "copy", "seen", "w")
+
+    def test_a_filter_that_may_have_lost_keys_is_not_empty(self):
+        self.good("create", "f", "-q", *SURE)
+        self.good("create", "other", "-q", "-n", "3000", "--seed", "8", "--filling")
+        self.not_compared("other", "has another seed than the new file", "copy", "f", "other")
 
     def test_an_older_state_answers_maybe_until_it_has_what_came_later(self):
         self.good("create", "f", "-q", *SURE)
@@ -281,7 +326,7 @@ class Replace(BfCase):
 
     def test_no_command_replaces_a_file_that_is_damaged_or_no_filter_without_the_word(self):
         whole = self.read("old")
-        for what, code in ((b"Z" + whole[1:], "EMAGIC"), (whole[:64] + bytes(8) + whole[72:], "ECHECKSUM"), (b"", "ETOOSHORT"),
+        for what, code in ((b"Z" + whole[1:], "EMAGIC"), (whole[:64] + bytes(8) + whole[72:], "ECHECKSUM"), (bytes(8192), "E"),
                            (lines(KEYS * 3), "EMAGIC"), (b"a\n", "ETOOSHORT"), (whole[:-1], "E")):
             with self.subTest(code):
                 self.write("f", what)
@@ -289,22 +334,34 @@ class Replace(BfCase):
         for command in self.COMMANDS:
             self.write("f", b"Z" + whole[1:])
             self.good(*command, "--force", "--accept-loss", "-q")
-        self.write("f", b"")
+        self.write("f", b"Z")
         self.good("copy", "old", "f", "--filling", "--force", "-q")
 
-    def test_each_command_says_that_another_filter_was_not_compared(self):
+    def test_no_command_replaces_another_filter_without_the_word_unless_it_is_empty(self):
+        why = "f: has the layout classic, and the new file the layout blocked, so bf cannot tell whether keys would be lost."
         for command in self.COMMANDS:
             with self.subTest(command[0]):
-                for quiet in (False, True):
-                    self.good("create", "f", "-q", "--force", "--bits", "7000", "--probes", "3", "--layout", "classic")
-                    done = self.run_bf(*command, "--force", *["-q"] * quiet)
-                    self.assertEqual(done.returncode, 0, done)
-                    self.assertEqual(b"f: replaced another filter" in done.stderr, not quiet, done)
+                self.good("create", "f", "-q", "--force", "--bits", "7000", "--probes", "3", "--layout", "classic")
+                self.assertEqual(self.run_bf(*command, "--force", "-q").stderr, b"")
+                self.good("create", "f", "-q", "--force", "--bits", "7000", "--probes", "3", "--layout", "classic")
+                self.good("add", "f", "-q", "key")
+                before = self.read("f")
+                self.refused(*command, "--force", "-q", says=[why, "--force --accept-loss"])
+                self.assertEqual(self.read("f"), before)
+                self.good(*command, "--force", "--accept-loss", "-q")
         self.good("create", "f", "-q", "--force", "--part", "0/2", *self.SHAPE)
-        self.assertIn(b"replaced another filter", self.run_bf("copy", "part1", "f", "--force").stderr)
-        twice = ["--bits", str(512 * 128), *self.SHAPE[2:]]
-        self.good("create", "f", "-q", "--force", "--part", "0/2", *twice)  # as large as the whole filter of the parts
-        self.assertIn(b"replaced another filter", self.run_bf("join", "f", "part0", "part1", "--force").stderr)
+        self.good("add", "f", "-q", input=b"".join(b"more %d\n" % i for i in range(9)
+                                                  if self.run_bf("add", "f", "more %d" % i, "-q").returncode == 0))
+        self.refused("copy", "part1", "f", "--force", says="f: is another part than the new file, so bf cannot tell")
+        self.refused("join", "f", "part0", "part1", "--force", says="f: is a part, and the new file is a whole filter, so bf cannot tell")
+
+    def test_an_empty_file_is_replaced(self):
+        for command in self.COMMANDS:
+            with self.subTest(command[0]):
+                self.write("f", b"")
+                self.assertEqual(self.run_bf(*command, "--force", "-q").stderr, b"")
+                self.good("verify" if command[0] == "seal" else "contains", "f", *([] if command[0] == "seal" else ["x", "-q"]),
+                          code=0 if command[0] == "seal" else 1)
 
     def test_a_source_that_gives_no_answers_is_the_reason_of_the_refusal(self):
         self.put("old")

@@ -40,7 +40,7 @@ class Shipping(BfCase):
     def test_a_follower_takes_the_new_list(self):
         self.type("seq 9 | bf build list.bf --layout static -q && bf copy list.bf active.bf -q")
         seed = re.search(r"seed +(\d+)", self.type("bf inspect active.bf").stdout)[1]
-        self.type("seq 99 | bf build list.bf --layout static --force -q && bf copy list.bf active.bf --force -q")
+        self.type("seq 99 | bf build list.bf --layout static --force -q && bf copy list.bf active.bf --force --accept-loss -q")
         self.assertIn(seed, self.type("bf inspect active.bf").stdout)  # as the page says: --force keeps it
 
 

@@ -171,10 +171,19 @@ class Alerts(MetricsCase):
 
     def test_every_metric_of_an_alert_exists(self):
         window = self.make("--capacity", "100", "--window", "24h", name="window")
-        known = set(self.samples(self.make(keys=range(9)), window))
+        counting = self.make("--capacity", "100", "--layout", "counting", name="counting")
+        known = set(self.samples(self.make(keys=range(9)), window, counting))
         named = {metric for _, expression in self.ROWS for metric in re.findall(r"bfstore_\w+", expression)}
         self.assertGreater(len(named), 5)
         self.assertEqual(named - known, set())
+
+    def test_every_verdict_of_the_bits_has_an_alert(self):
+        # bfstore_leaky had none.
+        path = self.make("--capacity", "100", "--layout", "counting", keys=range(9))
+        told = self.run_inspector("--prometheus", path).stdout.decode()
+        verdicts = set(re.findall(r"(?m)^# HELP (bfstore_\w+) 1 if (?:the filter has|more than|parts of)", told))
+        self.assertEqual(verdicts, {"bfstore_overfull", "bfstore_leaky", "bfstore_bits_may_be_missing"})
+        self.assertEqual(verdicts - {metric for _, expression in self.ROWS for metric in re.findall(r"bfstore_\w+", expression)}, set())
 
     def test_no_alert_fires_for_a_file_that_was_just_built_full(self):
         # Its estimated rate is above the promise by chance, as it was in four of ten builds of a list of words.
@@ -189,7 +198,7 @@ class Alerts(MetricsCase):
         self.assertEqual(self.firing(full, code=1), {attention, "more false positives than promised"})
         self.assertEqual(self.firing(self.path("none"), code=3), {attention, "a file cannot be read"})
         dirty = Bytes(self.make(name="dirty")).live(POISONED).seal().write()
-        self.assertEqual(self.firing(dirty, code=1), {attention, "the disk refused a write"})
+        self.assertEqual(self.firing(dirty, code=1), {attention, "a sync did not end: a kill, or the disk refused a write"})
         self.assertEqual(self.firing(self.with_hole(name="hole"), code=1), {attention, "bits may be missing"})
 
 

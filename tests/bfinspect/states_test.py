@@ -279,6 +279,8 @@ class States(InspectorCase):
             self.assertIn(name, page.splitlines()[0])
             self.assertIn("bf build", page)
             self.assertIn("bf recover", page)
+            # After a kill in a sync it was "Look for disk errors", and no cause but the disk was named.
+            self.assertEqual("A process was killed in the sync, or the disk refused a write" in " ".join(page.split()), name == "poisoned")
 
     def test_while_it_recovers_the_owners_whose_keys_are_missing_are_named(self):
         path = self.dirty(boot=b"another boot....", marks=[(7, 100), (8, 200), (9, 300)]).seal().write()

@@ -1,6 +1,7 @@
 """The manual pages: mandoc and man-db take them without a warning, and they have all words of their sources.
 
-Arguments: the folder of the pages, bf, bfinspect, capi/bfstore.h, FORMAT.md, the folder tests/support.
+Arguments: the folder of the pages, bf, bfinspect, capi/bfstore.h, FORMAT.md, the folder tests/support, the module
+read_variables.
 """
 
 import collections
@@ -9,9 +10,10 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
-PAGES, BF, BFINSPECT, HEADER, FORMAT, SUPPORT = (os.path.abspath(one) for one in sys.argv[1:7])
+PAGES, BF, BFINSPECT, HEADER, FORMAT, SUPPORT, READ_VARIABLES = (os.path.abspath(one) for one in sys.argv[1:8])
 del sys.argv[1:]
 sys.path.insert(0, SUPPORT)
 import bfstore_header  # found only now
@@ -148,6 +150,37 @@ class Contents(unittest.TestCase):
             self.assertEqual(named, set(re.findall(r"(?:getenv|environment)\(\"([A-Z_]+)\"\)", read)), program)
             for file in re.findall(r"/proc/[\w/]+", page["FILES"]):
                 self.assertIn(file.split("/")[-1], read, program)
+
+    # Each command that reads another variable than those of help and colors, or reads none. A list in a pipe is kept in
+    # TMPDIR if it is long, and if the pipe is empty.
+    RUNS = (("plan", "-n 10", None), ("create", "empty -n 100 --seed 7", None), ("build", "f --from keys -n 100 --seed 7", None),
+            ("build", "long --from -", b"".join(b"%d\n" % key for key in range(1100000))), ("add", "f 10", None),
+            ("create", "counts -n 100 --layout counting", None), ("add", "counts 1", None), ("remove", "counts 1", None), ("count", "counts 1", None),
+            ("clear", "counts --force", None), ("create", "window -n 100 --window 1h", None), ("turn", "window", None), ("create", "filled -n 10 --filling", None),
+            ("finish-filling", "filled", None), ("contains", "f 1", None), ("dedup", "f --from keys", None), ("inspect", "f", None),
+            ("compare", "f empty", None), ("merge", "both f empty", None), ("intersect", "common f empty", None), ("create", "p0 -n 10 --seed 1 --part 0/2", None),
+            ("create", "p1 -n 10 --seed 1 --part 1/2", None), ("join", "whole p0 p1", None), ("fold", "f small --to-fpr 0.5", None),
+            ("digest", "f --from keys", None), ("copy", "f copied", None), ("seal", "f new", None), ("seal", "empty old", None), ("delta", "old new d", None),
+            ("apply", "old d applied", None), ("verify", "new", None), ("recover", "f --no-keys", None), ("recover", "empty --from -", b""),
+            ("import", "bits imported --order little --hash murmur3 --bits 512 --probes 3", None), ("export", "imported exported --order little", None), ("help", "add", None))
+
+    def test_the_environment_on_the_page_of_a_command_is_what_it_reads(self):
+        # The pages of commands had no such section.
+        read = {command: {"COLUMNS", "NO_COLOR", "TERM"} for command in COMMANDS}
+        with tempfile.TemporaryDirectory(prefix="bfstore-manual-") as folder:
+            pathlib.Path(folder, "keys").write_bytes(b"1\n2\n3\n")
+            pathlib.Path(folder, "bits").write_bytes(bytes(64))
+            names = pathlib.Path(folder, "names")
+            for command, words, keys in self.RUNS:
+                names.write_bytes(b"")
+                done = subprocess.run([BF, command, *words.split()], cwd=folder, input=keys, capture_output=True, timeout=600, check=False,
+                                      env={**os.environ, "LD_PRELOAD": READ_VARIABLES, "READ_VARIABLES": str(names)})
+                self.assertIn(done.returncode, (2,) if keys == b"" else (0, 1), (command, words, done.stderr))
+                read[command] |= set(names.read_text("utf-8").split()) & {"COLUMNS", "NO_COLOR", "TERM", "TMPDIR", "BFSTORE_FORCE_ISA"}
+        for command in COMMANDS:
+            named = set(re.findall(r"(?m)^       ([A-Z_]{4,})\b", sections(text(f"bf-{command}.1"))["ENVIRONMENT"]))
+            self.assertEqual(named, read[command], command)
+        self.assertEqual({command for command, _, _ in self.RUNS}, set(COMMANDS))
 
     def test_bfstore_3_has_structs_flags_and_an_example(self):
         page = text("bfstore.3")

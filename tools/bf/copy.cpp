@@ -25,7 +25,9 @@ void declare_copy(CLI::App& app, Arguments& arguments) {
       "filter again (bf build --force), or take the last three steps below. newer.txt has every key that was added\n"
       "since the copy, and may have more; if you cannot tell which keys these are, list all keys in it.\n"
       "A COPY that may have keys which FILE lacks is not replaced without --filling or --accept-loss: bf compares the\n"
-      "bits. It cannot compare another filter (seed, size, layout) or one with counters, replaces it, and says so.\n",
+      "bits. It cannot compare another filter (seed, size, layout), a static one or one whose keys expire: unless such "
+      "a\n"
+      "filter is empty, it is not replaced without --accept-loss either.\n",
       "  bf copy users.bf backup/users.bf\n"
       "  # To put it back: it answers maybe to everything until the last step.\n"
       "  bf copy --filling --force backup/users.bf users.bf\n"

@@ -102,7 +102,6 @@ int apply(const Arguments& arguments) {
   const bfstore::Error error = bfstore::apply_delta(arguments.file, arguments.raw, arguments.target, options);
   if (error.code == bfstore::Code::kExists) fail_exists(arguments.target);
   check(error, arguments.file);
-  if (replaced) replaced->report();
   if (arguments.quiet) return 0;
   const bfstore::DeltaFacts made = unwrap(bfstore::inspect_delta(arguments.raw), arguments.raw);
   report(arguments.target + ": made of " + arguments.file + " and " + grouped(made.num_bits) +

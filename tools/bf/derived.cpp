@@ -65,7 +65,6 @@ void save(const Arguments& arguments, bfstore::SaveOptions options, Form form) {
   const bfstore::Error error = filter.save(arguments.target, options);
   if (error.code == bfstore::Code::kExists) fail_exists(arguments.target);
   check(error, arguments.file);
-  replaced.report();
   hole.warn();
   if (arguments.quiet) return;
   const bfstore::Filter saved =
@@ -95,7 +94,6 @@ void make_of_sources(const Arguments& arguments, MakeOfSources make, RefuseLoss 
   const bfstore::Error error = make(sources, arguments.file, options);
   if (error.code == bfstore::Code::kExists) fail_exists(arguments.file);
   check(error, arguments.file);
-  replaced.report();
 }
 
 }  // namespace bf

@@ -57,7 +57,7 @@ using MakeOfSources = bfstore::Error (*)(std::span<const bfstore::Filter* const>
                                          const bfstore::SaveOptions& options);
 
 // Replaced::refuse_loss_of_each or Replaced::refuse_loss_of_parts.
-using RefuseLoss = void (Replaced::*)(std::span<const bfstore::Filter> filters);
+using RefuseLoss = void (Replaced::*)(std::span<const bfstore::Filter> filters) const;
 
 // Makes OUT of the filters IN.
 void make_of_sources(const Arguments& arguments, MakeOfSources make, RefuseLoss refuse_loss);

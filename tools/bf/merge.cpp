@@ -127,7 +127,6 @@ int merge(const Arguments& arguments) {
   } else {
     replaced.refuse_loss(filter, "the merged filter");
     publish(filter, arguments.file);
-    replaced.report();
   }
   const std::uint64_t most_keys = keys_within_promise(stats.shape);
   if (keys_left(stats) > most_keys) {

@@ -85,7 +85,9 @@ void add_accept_loss(CLI::App& app, Arguments& arguments, const std::string& rep
 // The same words in the help of each of these commands.
 inline constexpr const char* kAboutLoss =
     "\nA filter that may have keys which the new file lacks is not replaced without --accept-loss: bf compares the\n"
-    "bits. It cannot compare another filter (seed, size, layout) or one with counters, replaces it, and says so.\n";
+    "bits. It cannot compare another filter (seed, size, layout), a static one or one whose keys expire: unless such "
+    "a\n"
+    "filter is empty, it is not replaced without --accept-loss either.\n";
 
 // The help of --force of the commands that keep the hash of the filter that they replace: see kAboutForce.
 inline constexpr const char* kForce = "replace FILE if it exists; keep its hash, seed and secret";

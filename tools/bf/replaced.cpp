@@ -23,16 +23,34 @@ using bfstore::ReportedIdentity;
 
 constexpr const char* kAdvice =
     "To put an old copy back, take the three steps of bf copy --help (--filling). If these keys may go: --accept-loss.";
-constexpr const char* kAnother = "another filter";
 
-// True if a key has its bits at the same places in both, but for the size and the part.
-bool same_places(const bfstore::Shape& one, const ReportedIdentity& other) {
-  return static_cast<std::uint16_t>(one.layout) == other.layout && static_cast<std::uint16_t>(one.hash) == other.hash &&
-         one.seed == other.seed && one.num_probes == other.num_probes;
+std::string name_of(bfstore::Layout layout) { return bfstore::layout_of(layout)->name; }
+
+std::string bits_do_not_show(bfstore::Layout layout) {
+  return "has the layout " + name_of(layout) + ", whose bits do not show its keys";
 }
 
 // True if the larger filter can be folded to the size of the smaller one.
 bool fold_onto_each_other(std::uint64_t one, std::uint64_t other) { return one % other == 0 || other % one == 0; }
+
+// Returns why the bits of a valid filter cannot be compared with those of the new one, or "".
+std::string why_not_comparable(const ReportedIdentity& old, const bfstore::Shape& made) {
+  const auto layout = static_cast<bfstore::Layout>(old.layout);
+  if (layout != made.layout)
+    return "has the layout " + name_of(layout) + ", and the new file the layout " + name_of(made.layout);
+  if (bfstore::layout_of(layout)->can.build) return bits_do_not_show(layout);
+  if (static_cast<bfstore::Hash>(old.hash) != made.hash) return "has another hash than the new file";
+  if (old.seed != made.seed) return "has another seed than the new file";
+  if (old.num_probes != made.num_probes) return "has another number of probes than the new file";
+  if (!fold_onto_each_other(old.num_bits, made.num_bits))
+    return "has a size that is neither a multiple nor a divisor of the new file's";
+  return "";
+}
+
+// The same for what only the open filters tell.
+std::string why_not_comparable(const bfstore::Differences& differ) {
+  return differ.part ? "is another part than the new file" : "has other seeds than the new file";
+}
 
 // Bytes of a file, from an offset on.
 class Bytes {
@@ -95,9 +113,10 @@ Replaced::Replaced(const Arguments& arguments, std::string path) : arguments_(ar
   auto found = bfstore::inspect(path_, false);
   if (!found.ok() && found.error().code == bfstore::Code::kNotFound) return;
   const bfstore::Report report = unwrap(std::move(found), path_);
+  if (report.file_bytes == 0) return;
   if (!report.valid()) {
     throw Failure(path_ + ": is no filter file, or damaged (" + bfstore::code_name(report.problems.front().code) +
-                  "), so it may have keys that the new file lacks, and they would be called absent. " + kAdvice);
+                  "), so bf cannot tell whether keys would be lost. They would be called absent. " + kAdvice);
   }
   identity_ = report.identity;
 }
@@ -106,40 +125,54 @@ void Replaced::fail(const std::string& name) const {
   throw Failure(path_ + ": may have keys that " + name + " lacks, and they would be called absent. " + kAdvice);
 }
 
-bool Replaced::tells(const bfstore::Shape& made) {
-  if (!same_places(made, *identity_) || !fold_onto_each_other(made.num_bits, identity_->num_bits))
-    not_compared_ = kAnother;
-  else if (bfstore::layout_of(made.layout)->can.remove)
-    not_compared_ = "a filter from which keys can be removed";
-  return not_compared_.empty();
+// A killed add may have set bits that it did not count, and the one key of a static filter may have none. Bits that the
+// file lost in a crash, and keys that a filling still lacks, are not in the body.
+bool Replaced::has_no_keys() const {
+  using State = bfstore::FileState;
+  const auto report = bfstore::inspect(path_);
+  if (!report.ok() || !report->valid() || report->filling) return false;
+  const bool whole =
+      report->state == State::kClean || report->state == State::kInUse || report->state == State::kAdoptable;
+  return whole && report->fill && report->fill->set_bits == 0 && report->keys_added == report->keys_removed;
 }
 
-std::optional<bfstore::Filter> Replaced::opened(const std::string& name) {
+void Replaced::refuse_unless_empty(const std::string& why) const {
+  if (has_no_keys()) return;
+  throw Failure(path_ + ": " + why +
+                ", so bf cannot tell whether keys would be lost. They would be called absent. If its keys may go, "
+                "replace it with --force --accept-loss.");
+}
+
+std::optional<bfstore::Filter> Replaced::opened(const std::string& name) const {
   auto old = open_filter_at(path_, arguments_, bfstore::OpenMode::kRead);
   if (old.ok() && old->health() == bfstore::Code::kOk) return std::move(old).value();
   if (old.ok() || old.error().code != bfstore::Code::kSecret) fail(name);
-  not_compared_ = kAnother;  // it has another secret
+  refuse_unless_empty("has another secret than the new file");
   return std::nullopt;
 }
 
-void Replaced::refuse_loss(const bfstore::Filter& made, const std::string& name) {
+void Replaced::refuse_loss(const bfstore::Filter& made, const std::string& name) const {
   if (!identity_ || made.health() != bfstore::Code::kOk) return;  // the library says what `made` is
-  if (!tells(made.shape())) return;
+  const bfstore::Shape shape = made.shape();
+  if (const std::string why = why_not_comparable(*identity_, shape); !why.empty()) return refuse_unless_empty(why);
   const auto old = opened(name);
   if (!old) return;
   const auto comparison = old->compare(made);
-  if (comparison.ok() && !comparison->comparable)
-    not_compared_ = kAnother;  // another part, or a list of other seeds
-  else if (!comparison.ok() || !comparison->a_in_b)
-    fail(name);
+  if (comparison.ok() && !comparison->comparable) return refuse_unless_empty(why_not_comparable(comparison->differ));
+  if (comparison.ok() && comparison->a_in_b) return;
+  if (!comparison.ok() && comparison.error().code == bfstore::Code::kUnsupported)
+    return refuse_unless_empty(bits_do_not_show(shape.layout));
+  if (bfstore::layout_of(shape.layout)->can.remove)
+    return refuse_unless_empty("has counters that the new file lacks, of keys that were removed or of others");
+  fail(name);
 }
 
 // The intersection has a bit if each of the filters has it.
-void Replaced::refuse_loss_of_each(std::span<const bfstore::Filter> filters) {
+void Replaced::refuse_loss_of_each(std::span<const bfstore::Filter> filters) const {
   for (std::size_t i = 0; i < filters.size(); ++i) refuse_loss(filters[i], arguments_.sources[i]);
 }
 
-void Replaced::refuse_loss_of_parts(std::span<const bfstore::Filter> parts) {
+void Replaced::refuse_loss_of_parts(std::span<const bfstore::Filter> parts) const {
   if (!identity_) return;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::string& path = arguments_.sources[i];
@@ -148,18 +181,14 @@ void Replaced::refuse_loss_of_parts(std::span<const bfstore::Filter> parts) {
     const ReportedIdentity& part = *report->identity;
     bfstore::Shape whole = parts[i].shape();
     whole.num_bits *= part.part->part.parts;
-    if (!tells(whole)) return;
-    if (identity_->part || whole.num_bits != identity_->num_bits) {
-      not_compared_ = kAnother;
-      return;
-    }
+    std::string why = why_not_comparable(*identity_, whole);
+    if (why.empty() && bfstore::layout_of(whole.layout)->can.remove)
+      why = "has counters, which bf does not compare with those of parts";
+    if (why.empty() && identity_->part) why = "is a part, and the new file is a whole filter";
+    if (why.empty() && whole.num_bits != identity_->num_bits) why = "has another size than the new file";
+    if (!why.empty()) return refuse_unless_empty(why);
     if (opened(path) && !has_bits_of(path, part, path_, *identity_)) fail(path);
   }
-}
-
-void Replaced::report() const {
-  if (!not_compared_.empty() && !arguments_.quiet)
-    warn(path_ + ": replaced " + not_compared_ + ", so its keys were not compared with those of the new file.");
 }
 
 void refuse_no_filter(const Arguments& arguments) {

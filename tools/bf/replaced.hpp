@@ -14,35 +14,36 @@ namespace bf {
 
 class Replaced {
  public:
-  // Throws Failure if there is a file of that name that --force would replace, and it is not a good filter file: nobody
-  // can tell which keys it has. With --accept-loss or --filling nothing is looked at, here and in the functions below.
+  // Throws Failure if there is a file of that name that --force would replace, and it is not a good filter file: bf
+  // cannot tell which keys it has. An empty file has none. With --accept-loss or --filling nothing is looked at, here
+  // and in the functions below.
   Replaced(const Arguments& arguments, std::string path);
 
   [[nodiscard]] bool is_there() const noexcept { return identity_.has_value(); }
 
-  // Throws Failure if the file may have keys that `made` lacks. `made` is the new filter, or has each of its bits.
-  void refuse_loss(const bfstore::Filter& made, const std::string& name);
+  // Throws Failure if the file may have keys that `made` lacks, and if bf cannot tell. `made` is the new filter, or has
+  // each of its bits.
+  void refuse_loss(const bfstore::Filter& made, const std::string& name) const;
 
   // The same for the intersection of these filters, whose paths are arguments.sources.
-  void refuse_loss_of_each(std::span<const bfstore::Filter> filters);
+  void refuse_loss_of_each(std::span<const bfstore::Filter> filters) const;
 
   // The same for the whole filter of these parts. No filter has all of its bits before it is made.
-  void refuse_loss_of_parts(std::span<const bfstore::Filter> parts);
-
-  // Says that the keys of a file were not compared, now that it is replaced.
-  void report() const;
+  void refuse_loss_of_parts(std::span<const bfstore::Filter> parts) const;
 
  private:
-  // Returns true if a filter with these places of bits tells by its bits what the file has. Otherwise keeps the reason.
-  bool tells(const bfstore::Shape& made);
-  // Returns the file, if its keys are found at the same places. Throws Failure if it gives no answers.
-  std::optional<bfstore::Filter> opened(const std::string& name);
+  // Returns the file, if its keys are found at the same places, and nothing if it has no keys. Throws Failure if it
+  // gives no answers.
+  [[nodiscard]] std::optional<bfstore::Filter> opened(const std::string& name) const;
+  // Returns true if no key is in the file. Reads its bits.
+  [[nodiscard]] bool has_no_keys() const;
+  // Throws Failure, unless the file has no keys. `why` is what the file is or has: bf cannot compare its keys.
+  void refuse_unless_empty(const std::string& why) const;
   [[noreturn]] void fail(const std::string& name) const;
 
   const Arguments& arguments_;
   std::string path_;
   std::optional<bfstore::ReportedIdentity> identity_;  // if there is a file to compare
-  std::string not_compared_;                           // the reason, or empty
 };
 
 // Throws Failure if --force would replace a file that is no filter, which is rather a mistyped name. A damaged filter

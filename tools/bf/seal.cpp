@@ -75,7 +75,6 @@ int seal(const Arguments& arguments) {
   const bfstore::Error error = bfstore::seal(arguments.file, arguments.target, options);
   if (error.code == bfstore::Code::kExists) fail_exists(arguments.target);
   check(error, arguments.file);
-  if (replaced) replaced->report();
   hole.warn();
   if (!arguments.quiet) report(arguments.target + ": sealed" + fold_words(arguments, bytes_before));
   return 0;

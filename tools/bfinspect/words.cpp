@@ -302,9 +302,9 @@ std::string state_advice(const Facts& facts) {
     case FileState::kSuperseded:
       return superseded_advice(facts.report);
     case FileState::kPoisoned:
-      return "A sync failed, so memory and disk may differ: every answer is \"maybe\". Look for disk errors in the "
-             "system's log. Then add again the keys after the marks (bf recover), or rebuild it (bf "
-             "build).";
+      return "A sync did not end, so memory and disk may differ: every answer is \"maybe\". A process was killed in "
+             "the sync, or the disk refused a write: then the system's log has disk errors. Add again the keys after "
+             "the marks (bf recover), or rebuild it (bf build).";
     case FileState::kEmbedded:
       return "An embedded filter has no state of its own.";
     case FileState::kUnknown:

@@ -24,6 +24,11 @@ ENVIRONMENT = {
     "BFSTORE_FORCE_ISA": (("bf", "bfinspect"), "The machine code to use: scalar, avx2, avx512 or neon. Without it, the fastest one "
                                                "that this CPU can run. All give the same answers."),
 }
+# The variables that not every command of bf reads. A test runs each command, and sees what it asks for.
+COMMANDS_THAT_READ = {
+    "TMPDIR": lambda command: command in ("build", "recover"),
+    "BFSTORE_FORCE_ISA": lambda command: command not in ("plan", "help", "inspect", "verify"),  # these ask no filter for keys
+}
 FILES = {
     "/proc/sys/kernel/random/boot_id": (("bf", "bfinspect"), "tells whether the machine was started again since a file was open"),
     "/proc/PID/fd, /proc/PID/maps": (("bfinspect",), "tell the processes that have the file open"),
@@ -34,6 +39,11 @@ def table_rows(title, table, program):
     rows = [row for name, (readers, about) in table.items() if program in readers
             for row in (".TP", rf"\fB{roff.escaped(name)}\fR", roff.line(roff.escaped(about)))]
     return [f".SH {title}", *rows]
+
+
+def environment_of(program, command):
+    """Returns the rows of ENVIRONMENT that the command reads."""
+    return {name: row for name, row in ENVIRONMENT.items() if program in row[0] and COMMANDS_THAT_READ.get(name, bool)(command)}
 
 
 def exit_rows(codes):
@@ -140,7 +150,8 @@ def command_page(program, command):
     name = f"{program['name']}-{command['name']}"
     rows = head(name, command["help"][0].lower() + command["help"][1:], program["version"], command, program["name"])
     rows += [".SH DESCRIPTION", roff.line(roff.escaped(command["help"] + ".")), *(paragraphs(command["about"]) if command["about"] else [])]
-    return rows + last_sections(command) + roff.see_also((program["name"], 1), ("bfinspect", 1), ("bfstore-format", 5))
+    surroundings = table_rows("ENVIRONMENT", environment_of(program["name"], command["name"]), program["name"])
+    return rows + last_sections(command, *surroundings) + roff.see_also((program["name"], 1), ("bfinspect", 1), ("bfstore-format", 5))
 
 
 def main(path, *pages):

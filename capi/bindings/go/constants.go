@@ -29,7 +29,7 @@ const (
 	ESECRET      Code = C.BFS_ESECRET      // the secret is missing, is another one, or the filter has none
 	EMISMATCH    Code = C.BFS_EMISMATCH    // two filters differ in what must be equal: the message says in what
 	EUNCLEAN     Code = C.BFS_EUNCLEAN     // keys may be missing: power cut, kill during a sync, or copied while in use
-	EPOISONED    Code = C.BFS_EPOISONED    // a sync failed: memory and disk may differ
+	EPOISONED    Code = C.BFS_EPOISONED    // a sync did not end (a kill, a disk): memory and disk may differ
 	ELOST        Code = C.BFS_ELOST        // truncated, overwritten or zero-filled while it was mapped
 	ERECOVERING  Code = C.BFS_ERECOVERING  // a recovery was begun and has not ended
 	ESUPERSEDED  Code = C.BFS_ESUPERSEDED  // another file takes, or took, the place of this one: open the path again

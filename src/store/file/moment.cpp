@@ -2,6 +2,7 @@
 
 #include "base/fail.hpp"
 #include "region/lock.hpp"
+#include "store/file/refusals.hpp"
 
 namespace bfstore::store {
 
@@ -47,8 +48,8 @@ Result<Moment> moment_in(const HeaderBytes& header, const OpenFile& opened) {
   if (newest == nullptr)
     return fail(Code::kSlots, path + ": no state slot is valid: the header was damaged. Rebuild it.");
   if (format::is_poisoned(*newest))
-    return fail(Code::kPoisoned,
-                path + ": not copied, for an earlier sync failed. Recover it (bf recover) or rebuild it.");
+    return fail(Code::kPoisoned, base::sentences(earlier_sync(opened.file()).message,
+                                                 "It is not copied. Recover it (bf recover) or rebuild it."));
   if (newest->state == SlotState::kRecovering || newest->state == SlotState::kPaused)
     return fail(Code::kRecovering, path + ": not copied, for a recovery was begun and is not finished. Finish it.");
   const auto live_page = std::span<const std::byte>(header).subspan(format::kLivePageOffset, format::kPageBytes);

@@ -8,6 +8,10 @@ namespace {
 
 using base::fail;
 
+// A poisoned file does not keep which of the two it was.
+constexpr const char* kSyncDidNotEnd =
+    ": a sync of this file did not end: a process was killed in it, or the disk refused a write";
+
 std::string marks_in_words(const format::Slot* slot) {
   std::string words;
   for (const OwnerMark& one : slot != nullptr ? format::marks_of(*slot) : std::vector<OwnerMark>()) {
@@ -33,8 +37,7 @@ Error refused(const std::string& path, const format::FileId& file_id, FileState 
                            " Recover it (bf recover) with the keys after the marks, accept the loss, or rebuild it.";
   switch (state) {
     case FileState::kPoisoned:
-      return fail(Code::kPoisoned,
-                  base::sentences(path + ": a sync of this file failed, so keys may be missing on disk", ways));
+      return fail(Code::kPoisoned, base::sentences(path + kSyncDidNotEnd + ". Keys may be missing on disk", ways));
     case FileState::kRecovering:
       return fail(Code::kRecovering, base::sentences(path + ": a recovery was begun and is not finished", ways));
     case FileState::kSuperseded:
@@ -102,5 +105,7 @@ Error shut(const std::string& path) {
 Error writeback_failed(const region::File& file, int os_errno) {
   return base::fail_errno(os_errno, file.path(), "writing to disk in the background");
 }
+
+Error earlier_sync(const region::File& file) { return fail(Code::kPoisoned, file.path() + kSyncDidNotEnd); }
 
 }  // namespace bfstore::store

@@ -32,4 +32,8 @@ Error remote_filesystem(const region::File& file);
 Error shut(const std::string& path);
 Error writeback_failed(const region::File& file, int os_errno);
 
+// For a poisoned file. It does not keep why its sync did not end: a process was killed in it, or the disk refused a
+// write.
+Error earlier_sync(const region::File& file);
+
 }  // namespace bfstore::store

@@ -20,8 +20,7 @@ using format::SlotState;
 Error sync_body(const OpenFile& opened) {
   if (Error error = opened.check_file_is_whole(); !error.ok()) return error;
   const bool died = opened.live_word().begin_sync();
-  if (opened.live_word().load().has(format::LiveWord::kPoisoned))
-    return fail(Code::kPoisoned, opened.file().path() + ": an earlier sync failed");
+  if (opened.live_word().load().has(format::LiveWord::kPoisoned)) return earlier_sync(opened.file());
   if (died) return fail(Code::kPoisoned, opened.file().path() + ": a process was killed while it synced");
   return opened.file().sync();
 }
@@ -68,7 +67,7 @@ Error store_slot(const OpenFile& opened, const Error& body_synced, const SlotUpd
   if (!evidence) return opened.poison(evidence.error());
   if (evidence->slots.newest() == nullptr) return opened.poison(opened.refuse(FileState::kUnknown, *evidence));
   if (format::is_poisoned(*evidence->slots.newest()))  // and the system dropped the live page that said so
-    return opened.poison(fail(Code::kPoisoned, opened.file().path() + ": an earlier sync failed"));
+    return opened.poison(earlier_sync(opened.file()));
   if (!anew && evidence->slots.clean()) return opened.poison(written_over(opened));
   Slot slot = *evidence->slots.newest();
   std::uint64_t over = 0;

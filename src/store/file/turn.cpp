@@ -43,7 +43,7 @@ Error check_may_turn(const OpenFile& opened, const Evidence& evidence) {
     return poison_under_lock(opened, opened.refuse(FileState::kUnknown, evidence));
   const format::Slot& newest = *evidence.slots.newest();
   if (evidence.live_word.has(format::LiveWord::kPoisoned) || format::is_poisoned(newest))
-    return fail(Code::kPoisoned, path + ": an earlier sync failed");
+    return earlier_sync(opened.file());
   const bool begun = newest.state == format::SlotState::kRecovering || newest.state == format::SlotState::kPaused;
   if (begun || evidence.live_word.has(format::LiveWord::kRecovering))
     return fail(Code::kRecovering, path + ": no epoch ends in a recovery. Finish the recovery first.");
@@ -71,7 +71,7 @@ Error check_may_clear(const OpenFile& opened, const MappedLock& sync_lock) {
   if (Error error = sync_lock.check(opened.file()); !error.ok()) return error;
   if (opened.replaced()) return superseded(opened.file());
   if (!opened.live_word().load().has(format::LiveWord::kPoisoned)) return {};
-  return fail(Code::kPoisoned, opened.file().path() + ": an earlier sync failed");
+  return earlier_sync(opened.file());
 }
 
 // Clears the word of that epoch in each line. The fence comes between the epoch of the live page and the first word: a

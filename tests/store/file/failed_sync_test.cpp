@@ -88,6 +88,33 @@ TEST_CASE("a sync that fails while a file is created leaves nothing behind") {
       1);
 }
 
+// The file does not keep which of the two it was, and the words named the disk alone.
+TEST_CASE("a poisoned file is said to have lost a process in a sync, or a write, whichever it was") {
+  const std::string causes = "did not end: a process was killed in it, or the disk refused a write";
+  CHECK(std::string(code_text(Code::kPoisoned)).find(causes) != std::string::npos);
+  for (const bool killed : {false, true}) {
+    const faults::Scope scope;
+    TempDir dir;
+    no_faults();
+    Filter filter = created(dir.file());
+    Filter other = opened(Filter::open(dir.file(), OpenMode::kWrite));
+    if (killed) {
+      CHECK(in_child([&] {
+              auto dying = Filter::open(dir.file(), OpenMode::kWrite);
+              faults::on_sync = [](int) -> int { _exit(77); };
+              return dying.ok() && dying->sync().ok() ? 0 : 1;
+            }) == 77);
+      CHECK(filter.sync().message.find("a process was killed while it synced") != std::string::npos);  // it knows
+    } else {
+      const auto came = fail_sync(1, EIO);
+      CHECK(filter.sync().code == Code::kPoisoned);
+      no_faults();
+    }
+    CHECK(other.sync().message.find(causes) != std::string::npos);
+    CHECK(Filter::open(dir.file(), OpenMode::kRead).error().message.find(causes) != std::string::npos);
+  }
+}
+
 TEST_CASE("a failure in either half of a sync poisons the file for good in every handle") {
   for_each_failure(
       [](int nth, int os_errno) {

@@ -13,7 +13,7 @@
 // opens these, after it has asked the kernel what happened to their pages.
 //
 // A writer may open the file later, and add: each key is found once its add has returned. If the writer, or the file,
-// comes into doubt (a sync failed; the file is recovered, replaced by bfstore, truncated, overwritten or cannot be
+// comes into doubt (a sync did not end; the file is recovered, replaced by bfstore, truncated, overwritten or cannot be
 // read; a later version of bfstore says so), every answer is true, and Health returns the reason: open the path again. The package does not notice by
 // itself that another program moves a file to the path, and answers no for the keys of only that file: so call
 // IsCurrent now and then. Like a library handle opened with NO_WRITE this package does not ask the kernel whether it

@@ -75,12 +75,12 @@ var (
 	system = kind{code: cESYSTEM, words: "a system call failed"}
 	busy   = kind{code: cEBUSY, words: "a writer has the file open, or was killed: this reader opens clean files alone. Open a copy of it " +
 		"(bf copy FROM TO), or use the package bfstore, which shares files with writers"}
-	absent      = kind{code: cENOENT, words: "the file does not exist: correct the path, or make the file first (bf create)"}
+	absent      = kind{code: cENOENT, words: "the file does not exist: correct the path, or make the file first (bfstore.Create or bfstore.Build, or bf build)"}
 	denied      = kind{code: cEACCES, words: "permission denied"}
 	filesystem  = kind{code: cEFILESYSTEM, words: "not on a filesystem of which it is known that it shows every process the same file: copy the file to a local disk"}
 	shut        = kind{code: cESHUT, words: "the filter was closed"}
 	unclean     = kind{code: cEUNCLEAN, words: "not closed before a crash, or copied while in use: recover it (bf recover), or make it again"}
-	poisoned    = kind{code: cEPOISONED, words: "a sync failed: recover the file (bf recover)"}
+	poisoned    = kind{code: cEPOISONED, words: "a sync of it did not end (a process was killed in it, or the disk refused a write): recover the file (bf recover)"}
 	lost        = kind{code: cELOST, words: "truncated or overwritten while it was open: open the path again"}
 	recovering  = kind{code: cERECOVERING, words: "a recovery was begun and has not ended: end it (bf recover)"}
 	superseded  = kind{code: cESUPERSEDED, words: "another file takes, or took, its place: open the path again"}

@@ -465,7 +465,7 @@ func TestAFileThatAWriterHasOpenSaysWhatToDo(t *testing.T) {
 // TestRefusalsNameAWayOut: most said only what is wrong.
 func TestRefusalsNameAWayOut(t *testing.T) {
 	for one, way := range map[*kind]string{
-		&absent: "(bf create)", &filesystem: "copy the file to a local disk", &unclean: "(bf recover)", &poisoned: "(bf recover)",
+		&absent: "(bfstore.Create or bfstore.Build, or bf build)", &filesystem: "copy the file to a local disk", &unclean: "(bf recover)", &poisoned: "(bf recover)",
 		&recovering: "(bf recover)", &lost: "open the path again", &superseded: "open the path again", &fault: "open the path again",
 		&notSealed: "(bf seal)", &damaged: "get the file again", &filling: "(bf finish-filling)", &notRegular: "give the path of a filter file",
 		&symlink: "give the path of the file itself", &tooShort: "give the path of one", &badMagic: "give the path of one",

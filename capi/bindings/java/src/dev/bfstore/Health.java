@@ -4,7 +4,7 @@ package dev.bfstore;
 public enum Health {
   /** The filter's answers count. */
   OK(Abi.OK),
-  /** A sync failed: memory and disk may differ. */
+  /** A sync did not end, for a process was killed in it or the disk refused a write: memory and disk may differ. */
   POISONED(Abi.EPOISONED),
   /** Truncated, overwritten or zero-filled while it was mapped. */
   LOST(Abi.ELOST),
