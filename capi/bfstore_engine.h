@@ -120,6 +120,8 @@ extern "C" {
  * or made while it is set.  One that this CPU cannot run is BFS_EINVAL.  Answers never depend on it. */
 
 /* The rare fields of bfs_statistics:
+ *   capacity, num_bits           static, before bfs_publish: as given.  If the keys decide them: the number of adds so
+ *                                far, repeats too, and 0
  *   keys_added, saturated        counting: all adds, in a copy less the removes before it; less the removes
  *   keys_removed                 counting: removes that returned 1
  *   part, num_parts              a whole filter is part 0 of 1
@@ -131,13 +133,13 @@ extern "C" {
  *                                was added twice counts twice, and what leaked counts, too.  95 of 100 filters have a
  *                                number of keys between low and high.  high is INFINITY if the filter, or a line of
  *                                it, has all of its bits set, or a counter is at 15
- *   estimated_fpr                the mean over lines of fill^k
+ *   estimated_fpr                the mean over lines of fill^k.  Static: over shards of 2^-k, or 1 for damaged ones
  *   epochs, window_ms            of a layout whose keys expire, otherwise 0, as all of this: its number of epochs, and
  *                                its window in milliseconds
  *   epoch, turned_at             the current epoch, from 0, and when it began: nanoseconds since 1970.  A key of now is
  *                                found for the window at least, and at most until turned_at + window_ms * epochs /
  *                                (epochs - 1), if each turn comes in time (bfs_turn)
- *   turn_due                     1 if that epoch has lasted for its time
+ *   turn_due                     1 if that epoch has lasted for its time: bfs_turn ends it, or says why it cannot
  *   keys_of_epochs               with the flag of the fill: the estimated keys of the current epoch, of the one before
  *                                it, and so on.  A key counts once for each epoch in which it was added
  *   counters_at_15               counting: counters that no remove lowers any more
@@ -215,13 +217,13 @@ BFS_API BFS_CHECK int32_t bfs_finish_filling(bfs_filter* filter, bfs_error* erro
 /* --- Replacing a file that is in use ------------------------------------------------------------------------------ */
 
 /* Gives a filter that was created with BFS_UNPUBLISHED its name, as the complete, durable, clean file.  From then on
- * the handle only reads.  On an error nothing has appeared, and the handle is as before.  With BFS_REPLACE the file
- * that had the name is superseded: its handles answer "maybe", its writers get BFS_ESUPERSEDED.  The call marks the old
- * file as superseded, so the process needs write permission for that file, or must own it.  Needs the handle for
- * itself.  guide/engines.md, "Replacing a file", has what a killed process may leave in the folder.
- * Waits: for the locks of the file that is replaced.
- * Codes: EFORKED, ESHUT, EFULL (BFS_LAYOUT_STATIC), system (EBUSY: replaced meanwhile, see bfs_supersede), ELOST,
- * EPOISONED, EFAULT, malformed (of what is replaced). */
+ * the handle only reads.  On an error nothing has appeared, and the handle is as before.  (After BFS_EPOISONED with
+ * BFS_REPLACE the new file has the name, and is poisoned.  BFS_LAYOUT_STATIC: publish again.)  With BFS_REPLACE the
+ * file that had the name is superseded: its handles answer "maybe", its writers get BFS_ESUPERSEDED.  The call marks
+ * the old file as superseded, so the process needs write permission for that file, or must own it.  Needs the handle
+ * for itself.  guide/engines.md, "Replacing a file", has what a killed process may leave in the folder. Waits: for the
+ * locks of the file that is replaced. Codes: EFORKED, ESHUT, EFULL (BFS_LAYOUT_STATIC), system (EBUSY: replaced
+ * meanwhile, see bfs_supersede), ELOST, EPOISONED, EFAULT, malformed (of what is replaced). */
 BFS_API BFS_CHECK int32_t bfs_publish(bfs_filter* filter, bfs_error* error);
 
 /* For a filter that was created with BFS_UNPUBLISHED and BFS_REPLACE: supersedes the file that has the name now, before

@@ -326,7 +326,8 @@ struct Fill {
   // end is infinite if the filter, or a line of the blocked layout, has all of its bits set, or a counter is at 15.
   double estimated_keys_low = 0;
   double estimated_keys_high = 0;
-  double estimated_fpr = 0;          // the rate now: the mean over blocks of fill^k
+  // The rate now: the mean over blocks of fill^k; static: over shards of 2^-k, or 1 for a damaged one.
+  double estimated_fpr = 0;
   std::uint64_t counters_at_15 = 0;  // counting: no remove lowers them any more
   // Where keys expire: the estimated keys of each epoch, the current one first, then the one before it, and so on.
   // `estimated_keys` is their sum, in which a key counts once for each epoch in which it was added.

@@ -113,6 +113,7 @@ struct Tally {
   std::array<std::uint64_t, kLineBits + 1> lines_with{};  // [i]: the number of lines with i bits set
   double block_rates = 0;                                 // split blocks: the sum of their rates
   std::uint64_t keys = 0;                                 // if the body has their number
+  std::uint64_t shards_in_doubt = 0;                      // that say "maybe" to every key; their keys are not in `keys`
   std::array<std::uint64_t, 16> counters_at{};            // [i]: the number of counters that are i; for i above 0
   // Where keys expire: for each word of a line, the number of lines in which it has i bits set, for i up to its length.
   std::array<std::uint64_t, kLineBits + kMaxEpochs> epoch_words_with{};

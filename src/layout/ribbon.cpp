@@ -35,6 +35,12 @@ void set_slots(Shards& shards, std::uint32_t all) noexcept {
   shards.slots[2] = third;
 }
 
+std::uint64_t word_at(const std::byte* at) noexcept {
+  std::uint64_t bytes;
+  std::memcpy(&bytes, at, sizeof bytes);
+  return little_endian(bytes);
+}
+
 void put_word(std::byte* at, std::uint64_t word) noexcept {
   const std::uint64_t bytes = little_endian(word);
   std::memcpy(at, &bytes, sizeof bytes);
@@ -224,10 +230,8 @@ bool build_shard(std::byte* shard, const Geometry& geometry, std::span<const std
   return false;
 }
 
-std::uint64_t keys_of_shard(const std::byte* shard) noexcept {
-  std::uint64_t bytes;
-  std::memcpy(&bytes, shard + 8, sizeof bytes);
-  return little_endian(bytes);
-}
+bool is_in_doubt(const std::byte* shard) noexcept { return word_at(shard) == kMaybeSeed; }
+
+std::uint64_t keys_of_shard(const std::byte* shard) noexcept { return word_at(shard + 8); }
 
 }  // namespace bfstore::layout

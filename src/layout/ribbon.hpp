@@ -138,6 +138,9 @@ inline bool has_sums(const RibbonPlace& place, std::uint32_t columns) noexcept {
 // too many.
 bool build_shard(std::byte* shard, const Geometry& geometry, std::span<const std::uint64_t> digests);
 
+// True if the shard answers "maybe" to every key. Its number of keys is unknown then.
+bool is_in_doubt(const std::byte* shard) noexcept;
+
 // The number of keys that were built into a shard.
 std::uint64_t keys_of_shard(const std::byte* shard) noexcept;
 

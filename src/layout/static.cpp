@@ -2,6 +2,7 @@
 // kernel.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/fail.hpp"
 #include "layout/ribbon.hpp"
@@ -92,17 +93,36 @@ void take(Tally& tally, const Geometry& geometry, const std::uint64_t* words, st
   const std::uint64_t all = shard_bits << geometry.shards.bits;
   const std::uint64_t first = shard_bits == 0 ? all : (tally.bits_taken + shard_bits - 1) / shard_bits * shard_bits;
   for (std::uint64_t bit = first; bit < std::min(end, all); bit += shard_bits) {
-    tally.keys += keys_of_shard(reinterpret_cast<const std::byte*>(words) + (bit - tally.bits_taken) / 8);
+    const auto* const shard = reinterpret_cast<const std::byte*>(words) + (bit - tally.bits_taken) / 8;
+    if (is_in_doubt(shard)) {
+      ++tally.shards_in_doubt;
+    } else {
+      tally.keys += keys_of_shard(shard);
+    }
   }
   tally.bits_taken = end;
+}
+
+// A shard in doubt says nothing of its keys. It has as many as the others, by the chance of the digests (Poisson).
+void estimate_keys(Fill& fill, double keys, double in_doubt, double shards) noexcept {
+  if (in_doubt == shards) {
+    set_estimate(fill, 0, std::numeric_limits<double>::infinity());
+    return;
+  }
+  const double more = keys * in_doubt / (shards - in_doubt);
+  set_estimate(fill, keys + more, more * shards / (shards - in_doubt));
 }
 
 Fill fill(const Tally& tally, const Geometry& geometry) noexcept {
   Fill fill;
   fill.set_bits = tally.set_bits;
   fill.fill_ratio = static_cast<double>(tally.set_bits) / static_cast<double>(geometry.num_bits);
-  fill.estimated_fpr = std::exp2(-static_cast<double>(geometry.num_probes));
-  set_estimate(fill, static_cast<double>(tally.keys), 0);
+  const auto shards = static_cast<double>(std::uint64_t{1} << geometry.shards.bits);
+  const bool has_slots = geometry.shards.slots[0] != 0;  // otherwise every answer is "maybe"
+  const double in_doubt = has_slots ? static_cast<double>(tally.shards_in_doubt) : shards;
+  const double of_shard = std::exp2(-static_cast<double>(geometry.num_probes));
+  fill.estimated_fpr = of_shard + (1 - of_shard) * in_doubt / shards;
+  estimate_keys(fill, static_cast<double>(tally.keys), in_doubt, shards);
   return fill;
 }
 

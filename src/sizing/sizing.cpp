@@ -214,8 +214,10 @@ Error check_reach(const Row& row, std::uint64_t capacity, double fpr) {
                                                                                : "Use the classic layout."));
 }
 
+// The searches go down until the rate is above `fpr`. No size has a rate above 1, or any rate without a key.
 Result<Size> solve_for_rate(const Row& row, std::uint64_t capacity, double fpr, std::uint32_t num_probes) {
   if (Error error = check_reach(row, capacity, fpr); !error.ok()) return error;
+  if (capacity == 0 || fpr >= 1) return Size{whole_bits(row, row.fewest_bits), std::max(num_probes, 1U), capacity, fpr};
   const Bits fewest = num_probes == 0 ? remembered.fewest_bits(row, capacity, fpr)
                                       : fewest_bits_of(row, static_cast<double>(capacity), fpr, num_probes);
   const double wanted = std::ceil(fewest.bits);

@@ -42,7 +42,7 @@ Error check_ranges(const Options& options);
 Error check_reach(const Row& row, std::uint64_t capacity, double fpr);
 
 // Computes the smallest m that keeps the promise with k probes (0: with any number of them), and k. kSizing if no m
-// does.
+// does. Every m keeps a rate of 1, and that of no key: then m is the layout's fewest bits.
 Result<Size> solve_for_rate(const Row& row, std::uint64_t capacity, double fpr, std::uint32_t num_probes = 0);
 
 // The program whose m and k are computed from capacity and fpr. kTutorials: those of most tutorials, but only if

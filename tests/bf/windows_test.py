@@ -56,6 +56,25 @@ class Windows(BfCase):
             self.assertEqual(done.returncode, 0)
             self.assert_warning(done.stderr, says=says)
 
+    def test_a_window_that_is_built_from_a_list_keeps_its_rate(self):
+        # It was made for as many keys as the list has, which were all in one epoch: a rate of 0.43, and a warning.
+        keys = b"".join(b"%d\n" % i for i in range(1000))
+        self.write("keys", keys)
+        for how, times in (([], 7), (["--layout", "window-4"], 3), (["--layout", "window-2"], 1)):
+            for source in ("keys", "-"):  # a pipe is read once, and its digests are counted
+                said = self.run_bf("build", "f", "--window", "24h", *how, "--from", source, input=keys if source == "-" else b"")
+                self.assertEqual((said.returncode, said.stderr), (0, b""))
+                self.assertIn(f"room for {1000 * times:,} keys at a false-positive rate of 0.01;".encode(), said.stdout)
+                self.assertTrue(said.stdout.endswith(b". --capacity leaves room for more keys\n" if times == 1 else
+                                                     b". The keys are in one epoch, so it has room for %d times as many in a window\n" % times), said.stdout)
+                facts = json.loads(self.good("inspect", "--json", "f"))
+                self.assertEqual((facts["capacity"], facts["fpr"], facts["overfull"]), (1000 * times, 0.01, False))
+                self.assertLess(facts["estimated_fpr"], 0.02)
+                os.remove(self.path("f"))
+        given = self.run_bf("build", "f", "--window", "24h", "-n", "1000", "--from", "keys")
+        self.assertIn(b"room for 1,000 keys", given.stdout)
+        self.assert_warning(given.stderr, says="For so many keys make a larger one")
+
     def test_bfinspect_says_since_when_the_epoch_is(self):
         self.good("create", "a", "-q", "--capacity", "10", "--window", "1h")
         self.good("turn", "a", "--now", "-q")

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <set>
 #include <string>
@@ -261,6 +262,12 @@ TEST_CASE("a damaged shard answers maybe to all of its keys, and the other one t
       if (!of_damaged && !shared && answers[i] != 0) FAIL("maybe in the other shard");
     }
     CHECK(tolerant.save(directory.file("copy.bf")).code == Code::kDamaged);
+    const Fill fill = *tolerant.stats({.fill = true}).fill;
+    CHECK(fill.estimated_fpr == doctest::Approx(shared ? 1 : 0.5));
+    CHECK(fill.estimated_keys_low <= kKeysOfTwoShards);
+    CHECK(fill.estimated_keys_high >= kKeysOfTwoShards);
+    CHECK(std::isfinite(fill.estimated_keys_high) == !shared);
+    if (!shared) CHECK(fill.estimated_keys == doctest::Approx(kKeysOfTwoShards).epsilon(0.01));
   }
 }
 
@@ -275,6 +282,10 @@ TEST_CASE("a damaged file of one small shard answers maybe to every key, and is 
     CHECK(tolerant.health() == Code::kOk);
     CHECK(maybes(tolerant, digests) == keys);
     CHECK(maybes(tolerant, mixed(kFirstAbsent, 1000)) == 1000);
+    const Fill fill = *tolerant.stats({.fill = true}).fill;
+    CHECK(fill.estimated_fpr == 1);
+    CHECK(fill.estimated_keys == 0);
+    CHECK(fill.estimated_keys_high == std::numeric_limits<double>::infinity());
   }
 }
 
@@ -296,6 +307,9 @@ TEST_CASE("bodies that no builder makes answer maybe") {
     for (const std::uint32_t columns : {1U, 32U, 33U, 64U}) {
       const layout::Geometry geometry = row.geometry(bits, columns);
       if (geometry.shards.slots[0] != 0) continue;
+      layout::FillCounter counter(row, geometry);
+      counter.take(words.data(), bits / 64);
+      CHECK(counter.fill().estimated_fpr == 1);
       for (const layout::Functions& functions : layout::runnable(row)) {
         for (const std::uint64_t digest : mixed(1, 100)) {
           std::uint8_t answer = 9;

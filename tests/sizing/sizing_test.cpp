@@ -5,12 +5,15 @@
 // says how far it may be above: 0.3 % where filters are used, more where k is far too large for the keys.
 #include "sizing/sizing.hpp"
 
+#include <algorithm>
 #include <bitset>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <vector>
 
 #include "layout/occupancy.hpp"
+#include "layout/table.hpp"
 #include "support/occupancy.hpp"
 #include "support/support.hpp"
 
@@ -159,6 +162,28 @@ TEST_CASE("a rate that digests of 64 bits cannot keep is refused, and one that t
   REQUIRE(size.ok());
   CHECK(false_positive_rate(classic, size->capacity, size->num_bits, size->num_probes) <= 1e-10);
   CHECK(false_positive_rate(classic, 500'000'000, size->num_bits / 2, size->num_probes) > 1.6e-10);
+}
+
+// The search for the size ran for ever: it goes down until the rate is above the one that is asked for.
+TEST_CASE("any size keeps a rate of 1, and any rate without keys") {
+  for (const layout::Row* const row : layout::rows()) {
+    CAPTURE(row->info.name);
+    for (const std::uint32_t probes : {0U, 1U, 7U}) {
+      for (const double rate : {1.0, 2.0, std::numeric_limits<double>::infinity()}) {
+        const auto size = sizing::solve_for_rate(*row, 1000, rate, probes);
+        REQUIRE(size.ok());
+        CHECK(size->num_bits == layout::whole_bits(*row, row->fewest_bits));
+        CHECK(size->num_probes == std::max(probes, 1U));
+        CHECK(size->capacity == 1000);
+      }
+      const auto without_keys = sizing::solve_for_rate(*row, 0, 0.01, probes);
+      REQUIRE(without_keys.ok());
+      CHECK(without_keys->num_bits == layout::whole_bits(*row, row->fewest_bits));
+      const auto nearly = sizing::solve_for_rate(*row, 1000, std::nextafter(1.0, 0.0), probes);
+      REQUIRE(nearly.ok());
+      CHECK(sizing::false_positive_rate(*row, 1000, nearly->num_bits, nearly->num_probes) < 1);
+    }
+  }
 }
 
 TEST_CASE("classic: the formula is the exact distribution's, and never below it") {

@@ -50,8 +50,9 @@ void declare_build(CLI::App& app, Arguments& arguments) {
       app,
       std::string(kAboutNumbers) +
           "\nThe keys are counted first, unless --capacity, --bits or --like give the size. A key that comes twice\n"
-          "counts twice, so the filter may be larger than necessary. A pipe is read once: bf keeps 8 bytes of each "
-          "key\n"
+          "counts twice, so the filter may be larger than necessary. With --window the keys are in one epoch, so the "
+          "filter\n"
+          "has room for 7 times as many (window-4: 3 times). A pipe is read once: bf keeps 8 bytes of each key\n"
           "until it has counted them, up to 8 MiB in memory, and the rest in an unnamed file in $TMPDIR. With --parts "
           "it\n"
           "keeps 8 bytes of each key of any list: 16 MiB in memory, and the rest in N such files. A list without keys "
@@ -70,6 +71,14 @@ bool builds_at_once(const Arguments& arguments) {
     return known && known->can.build;
   }
   return options.layout && bfstore::layout_of(*options.layout)->can.build;
+}
+
+// All keys of a list are added in one epoch. Where keys expire, the promise is for keys that come evenly in the epochs
+// of a window: one fewer than the layout has. So that many times as many keys have room.
+std::uint64_t epochs_of_window(const bfstore::Options& options) {
+  const auto usual = options.window_ms != 0 ? bfstore::Layout::kWindow : bfstore::Layout::kBlocked;
+  const auto layout = bfstore::layout_of(options.layout.value_or(usual));
+  return layout && layout->can.expire ? std::uint64_t{layout->epochs} - 1 : 1;
 }
 
 void check_parts(const Arguments& arguments) {
@@ -269,6 +278,11 @@ std::string built_words(const Loader& loader, const bfstore::Stats& before, cons
          shape_words(at_once ? now : before, file);
 }
 
+std::string room_words(std::uint64_t epochs) {
+  if (epochs == 1) return ". --capacity leaves room for more keys";
+  return ". The keys are in one epoch, so it has room for " + std::to_string(epochs) + " times as many in a window";
+}
+
 void use_all_processors(bfstore::Filter& filter, const std::string& file) {
   constexpr unsigned kMost = 16;
   check(filter.use_threads(std::clamp(std::thread::hardware_concurrency(), 1U, kMost)), file);
@@ -291,7 +305,8 @@ int build(const Arguments& arguments) {
   std::uint64_t keys_counted = 0;
   const bool counted = !arguments.is_sized() && !builds_at_once(arguments);  // such a layout counts different keys
   if (counted) {
-    options.capacity = keys_counted = input.count(arguments, options);
+    keys_counted = input.count(arguments, options);
+    options.capacity = keys_counted * epochs_of_window(options);
     interrupt::obey();
     if (options.capacity == 0) fail_empty(input.source(), arguments);
   }
@@ -319,7 +334,7 @@ int build(const Arguments& arguments) {
            (arguments.options.part && !arguments.digests
                 ? "; " + key_words(loader.keys_left_out()) + " of other parts left out"
                 : "") +
-           unended_words(input.source()) + (counted ? ". --capacity leaves room for more keys" : ""));
+           unended_words(input.source()) + (counted ? room_words(epochs_of_window(options)) : ""));
   }
   return 0;
 }

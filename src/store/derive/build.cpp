@@ -2,6 +2,8 @@
 // every key is asked before the file gets its name: a key that the builder lost would be a wrong "no".
 #include "store/derive/build.hpp"
 
+#include <bfstore/inspect.hpp>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -219,16 +221,33 @@ class ToBuild {
   ToBuild(std::string path, const Options& options, const Making& making, const format::Identity& identity)
       : path_(std::move(path)), options_(options), making_(making), identity_(identity) {}
 
-  Result<Built> operator()(std::span<std::uint64_t> digests, unsigned threads) const {
+  Result<Built> operator()(std::span<std::uint64_t> digests, unsigned threads) {
     if (!sort(digests, threads).ok()) return no_memory_for(path_);
     const auto distinct = static_cast<std::size_t>(std::unique(digests.begin(), digests.end()) - digests.begin());
     if (distinct == 0 && making_.name == NameBefore::kMayBeTaken)
       return no_key_to_replace_it_with(path_, "remove the file first");
-    if (Error error = make(digests.first(distinct), threads); !error.ok()) return error;
+    Error error = make(digests.first(distinct), threads);
+    if (error.code == Code::kPoisoned) return poisoned(std::move(error));
+    if (!error.ok()) return error;
     return opened();
   }
 
  private:
+  // If the file has its name, no process believes it, and no file with the same id replaces it. So the next file gets
+  // another id, unless the caller chose this one.
+  [[gnu::noinline]] Error poisoned(Error error) {
+    const auto there = inspect(path_, false);
+    const bool has_name = there && there->identity && there->identity->file_id == identity_.file_id;
+    const bool chosen = options_.file_id.has_value();
+    if (const auto renewed = as_new(identity_); renewed && has_name && !chosen) identity_.file_id = renewed->file_id;
+    error.message =
+        base::sentences(error.message, std::string("A handle that is still open has the keys: ") +
+                                           (has_name && chosen ? "remove the file, since it has the file_id that was "
+                                                                 "chosen, and publish again."
+                                                               : "publish again."));
+    return error;
+  }
+
   // Not inlined, so that what it needs is not on the stack while the file is opened.
   [[gnu::noinline]] Error make(std::span<const std::uint64_t> digests, unsigned threads) const {
     const auto identity = identity_for(digests.size());
@@ -307,8 +326,9 @@ Result<std::unique_ptr<Ask>> gather_for(const std::string& path, const Options& 
                                         " is built once, from all of its keys, and takes none later. Build it (bf "
                                         "build, bfs_build), or create it unpublished, add the keys and publish it.");
   if (Error error = check_name(path, making); !error.ok()) return error;
-  const auto to_build = std::make_shared<const ToBuild>(path, options, making, identity);
-  return gather(path, identity, options.secret, [to_build](std::span<std::uint64_t> digests, unsigned threads) {
+  const auto to_build = std::make_shared<ToBuild>(path, options, making, identity);
+  const bool sized = options.like.empty() && is_sized(options);
+  return gather(path, identity, options.secret, sized, [to_build](std::span<std::uint64_t> digests, unsigned threads) {
     return (*to_build)(digests, threads);
   });
 }

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "base/fail.hpp"
+#include "format/locks.hpp"
 #include "format/sections.hpp"
+#include "region/lock.hpp"
 #include "region/place.hpp"
 #include "sizing/epochs.hpp"
 #include "store/file/making.hpp"
@@ -84,8 +86,9 @@ class InFile final : public Home {
 
  private:
   [[nodiscard]] const std::string& path() const noexcept { return opened().file().path(); }
-  // Reads memory only. A slot that is being written is not valid, and the one before it is a little older. At the end
-  // of a turn the slot's time is too early: then no turn is due.
+  // Reads memory only, unless the epoch is over and a sync seems to be under way. A slot that is being written is not
+  // valid, and the one before it is a little older. At the end of a turn the slot's time is too early: then no turn is
+  // due.
   [[nodiscard, gnu::noinline]] Turning turning(std::uint32_t epochs) const {
     const bool syncing = opened().live_word().syncing();
     const format::LiveEpoch epoch = opened().live_word().epoch();
@@ -96,8 +99,15 @@ class InFile final : public Home {
     if (slots.newest() == nullptr) return turning;
     turning.turned_at = slots.newest()->turned_at;
     const bool ends = syncing || opened().live_word().epoch() != epoch || slots.newest()->epoch != turning.epoch;
-    turning.due = !ends && is_turn_due(*slots.newest(), boot_id_, sizing::epoch_ms(turning.window_ms, epochs));
+    const bool over = is_turn_due(*slots.newest(), boot_id_, sizing::epoch_ms(turning.window_ms, epochs));
+    turning.due = over && (!ends || (syncing && sync_died()));
     return turning;
+  }
+  // A process that is killed in a sync leaves *syncing* set. A program that waits until a turn is due would never turn
+  // then, and the turn is what says that the file is to be recovered.
+  [[nodiscard]] bool sync_died() const {
+    const auto alive = region::locked_by_other(opened().file(), {format::kSyncLock});
+    return alive.ok() && !*alive;
   }
 
   [[nodiscard]] Code meaning_of(std::uint64_t differing) const noexcept override {

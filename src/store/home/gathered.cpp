@@ -62,8 +62,8 @@ constexpr std::uint64_t kIsShut = 16;
 
 class Gathered final : public Home {
  public:
-  Gathered(std::string path, format::Identity identity, region::ForkMark born, BuildFile build)
-      : path_(std::move(path)), identity_(std::move(identity)), born_(born), build_(std::move(build)) {
+  Gathered(std::string path, format::Identity identity, region::ForkMark born, bool sized, BuildFile build)
+      : path_(std::move(path)), identity_(std::move(identity)), born_(born), sized_(sized), build_(std::move(build)) {
     state_word().store(kGathers);
   }
 
@@ -93,7 +93,9 @@ class Gathered final : public Home {
   [[nodiscard]] const format::Identity* identity() const noexcept override { return &identity_; }
   [[nodiscard]] bool is_shut() const noexcept override { return shut_.load(std::memory_order_relaxed); }
   [[nodiscard]] Stats stats(const Ask& ask, StatsWish) const override {
-    return Home::stats(ask, {});  // there are no bits, and no mapping
+    Stats stats = Home::stats(ask, {});  // there are no bits, and no mapping
+    if (!sized_) stats.shape.capacity = gathered_.load(std::memory_order_relaxed);
+    return stats;
   }
   [[nodiscard]] Result<Moment> moment() const override { return has_no_bits(); }
   [[nodiscard]] Error read_body(const std::uint64_t*, std::span<std::byte>, std::uint64_t) const override {
@@ -121,6 +123,7 @@ class Gathered final : public Home {
 
   void take(std::span<const std::uint64_t> digests) noexcept {
     if (!digests_.append(digests.data(), digests.size())) state_word().fetch_or(kLostKeys);
+    gathered_.store(digests_.all().size(), std::memory_order_relaxed);
   }
   [[nodiscard]] base::SharedWord state_word() const noexcept {
     return base::SharedWord(reinterpret_cast<std::byte*>(const_cast<std::uint64_t*>(&state_)));
@@ -148,10 +151,12 @@ class Gathered final : public Home {
   const std::string path_;
   const format::Identity identity_;
   const region::ForkMark born_;
+  const bool sized_;  // otherwise the number of different keys decides the capacity and m
   std::mutex one_publishes_;
   BuildFile build_;
-  Digests digests_;                     // of the adds, which take turns by the lock of their Ask, as publish() does
-  alignas(8) std::uint64_t state_ = 0;  // as in a file: little-endian, and shared
+  Digests digests_;                         // of the adds, which take turns by the lock of their Ask, as publish() does
+  std::atomic<std::uint64_t> gathered_{0};  // digests; other threads read it
+  alignas(8) std::uint64_t state_ = 0;      // as in a file: little-endian, and shared
   std::atomic<bool> shut_{false};
   std::unique_ptr<Ask> owned_;
   std::atomic<const Ask*> built_{nullptr};
@@ -178,13 +183,13 @@ Error Gathered::publish(unsigned threads) {
 }  // namespace
 
 Result<std::unique_ptr<Ask>> gather(const std::string& path, const format::Identity& identity,
-                                    const std::optional<Secret>& secret, BuildFile build) {
+                                    const std::optional<Secret>& secret, bool sized, BuildFile build) {
   const auto born = region::ForkMark::make();
   if (!born) return born.error();
   layout::Functions functions = *layout::row_of(identity.shape.layout).scalar;
   functions.contains = {nullptr, Gathered::ask_step};
   functions.add_alone = {Gathered::add_one, Gathered::add_step};
-  auto home = std::make_unique<Gathered>(path, identity, *born, std::move(build));
+  auto home = std::make_unique<Gathered>(path, identity, *born, sized, std::move(build));
   const BodyWords none{reinterpret_cast<std::uint64_t*>(home.get()), identity.shape, 0};
   static constexpr std::uint64_t kNoState = 0;
   const layout::Sentinel sentinel{home->state(), &kNoState, 0};
@@ -196,6 +201,7 @@ Result<std::unique_ptr<Ask>> gather(const std::string& path, const format::Ident
   ask->secret.keep(secret);
   ask->born = *born;
   ask->moves = true;
+  if (!sized) ask->shape.capacity = ask->shape.num_bits = 0;
   return ask;
 }
 

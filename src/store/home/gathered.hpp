@@ -24,8 +24,10 @@ struct Built {
 // file has appeared.
 using BuildFile = std::function<Result<Built>(std::span<std::uint64_t> digests, unsigned threads)>;
 
-// `path`, `identity` and `secret` are those of the file to come. kForked, or kNoMemory, if the handle cannot be made.
+// `path`, `identity` and `secret` are those of the file to come. Unless it is `sized`, its keys decide the capacity and
+// m of the identity: before, m is 0, and the capacity is the number of adds so far, repeats too. kForked, or kNoMemory,
+// if the handle cannot be made.
 Result<std::unique_ptr<Ask>> gather(const std::string& path, const format::Identity& identity,
-                                    const std::optional<Secret>& secret, BuildFile build);
+                                    const std::optional<Secret>& secret, bool sized, BuildFile build);
 
 }  // namespace bfstore::store

@@ -297,16 +297,22 @@ TEST_CASE("a publication that fails in any step leaves the handle and the old fi
       {"no folder", [](int& left) { faults::folder_open_errno = left-- == 0 ? EACCES : 0; }, false},
       {"no sync of the folder", [](int& left) { faults::on_folder_sync = [&left] { return left-- == 0 ? EIO : 0; }; }},
   };
-  for (const bool replace : {false, true}) {
+  for (const auto& how : {std::pair(false, false), std::pair(true, false), std::pair(true, true)}) {
+    const bool replace = how.first;
+    const bool chosen = how.second;  // the file_id
     for (const Step& step : steps) {
       int failed = 0;
       for (int number = 0; number < 10; ++number) {
         CAPTURE(replace);
+        CAPTURE(chosen);
         CAPTURE(step.name);
         CAPTURE(number);
         TempDir dir(memory_folder());
         if (replace) publish(dir.file(), {3});
-        Filter filter = created(dir.file(), replace ? replacing() : static_options());
+        Options options = replace ? replacing() : static_options();
+        if (chosen) options.file_id = FileId{1, 2, 3};
+        Filter filter = created(dir.file(), options);
+        const auto file_id = filter.stats().file_id;
         std::optional<Filter> old;
         if (replace) old = reader_of(dir.file());
         add_in_every_form(filter, 1);
@@ -330,17 +336,21 @@ TEST_CASE("a publication that fails in any step leaves the handle and the old fi
           CHECK(step.name == "no sync of the folder");
           CHECK(error.code == Code::kPoisoned);
           check_all_maybe(*old);
-          check_says(filter.publish(), Code::kInvalid, {"file_id", "remove this one first"});
-          std::filesystem::remove(dir.file());
+          check_says(error, Code::kPoisoned, {"still open has the keys"});
+          if (chosen) check_says(filter.publish(), Code::kInvalid, {"file_id", "remove this one first"});
+          if (chosen) std::filesystem::remove(dir.file());
         } else if (replace) {
           check_has(*old, 3);
           check_answers(*old);
           check_has(reader_of(dir.file()), 3);
         }
+        if (error.code == Code::kPoisoned) check_says(error, Code::kPoisoned, {"publish again"});
+        CHECK((error.message.find("remove the file") != std::string::npos) == (is_gone && chosen));
         add_in_every_form(filter, kLater);
         const Error again = filter.publish();
         REQUIRE_MESSAGE(again.ok(), again.message);
         check_published(filter, dir.file());
+        CHECK((filter.stats().file_id == file_id) == (!is_gone || chosen));
         check_has(reader_of(dir.file()), kLater);
         CHECK(filter.contains("one more key"));
         if (replace) check_all_maybe(*old);
@@ -821,7 +831,9 @@ TEST_CASE("stats count no keys until the publication, and the different ones aft
   CHECK(filter.add_keys(Keys::digests(digests_from(1, 1000))).keys() == 0);
   CHECK(filter.add_digest(5).keys() == 0);
   const Stats before = filter.stats({.fill = true, .memory = true});
-  CHECK(before.keys_added == 0);  // in the file
+  CHECK(before.keys_added == 0);         // in the file
+  CHECK(before.shape.capacity == 4001);  // repeats, too
+  CHECK(before.shape.num_bits == 0);
   CHECK(before.health == Code::kFilling);
   CHECK_FALSE(before.saturated);
   CHECK_FALSE(before.fill);
@@ -835,6 +847,40 @@ TEST_CASE("stats count no keys until the publication, and the different ones aft
   CHECK(after.body_bytes != 0);
   CHECK_FALSE(after.saturated);
   CHECK(*filter.is_current());
+}
+
+// They were those of a filter of one key.
+TEST_CASE("until the publication capacity and m are those that were given, or the adds so far and nothing") {
+  TempDir dir;
+  publish(dir.file("like"), {1});
+  Options like = static_options();
+  like.layout.reset();
+  like.seed.reset();
+  like.like = dir.file("like");
+  for (const Options& options : {static_options(), like}) {
+    const std::string path = dir.file(options.like.empty() ? "counted" : "counted like");
+    Filter filter = created(path, options);
+    for (const std::uint64_t added : std::initializer_list<std::uint64_t>{0, 500, 1000}) {
+      CHECK(filter.stats().shape.capacity == added);
+      CHECK(filter.stats().shape.num_bits == 0);
+      CHECK(filter.shape().capacity == 0);
+      CHECK(filter.shape().num_bits == 0);
+      CHECK(filter.shape().num_probes == 7);
+      REQUIRE(filter.add_keys(Keys::digests(digests_from(1, 500))).ok());
+    }
+    REQUIRE(filter.publish().ok());
+    CHECK(filter.stats().shape.capacity == 500);
+    CHECK(filter.stats().shape.num_bits == reader_of(path).shape().num_bits);
+  }
+  Filter sized = created(dir.file("sized"), of_capacity(3000));
+  const Shape before = sized.stats().shape;
+  REQUIRE(sized.add_keys(Keys::digests(digests_from(1, 500))).ok());
+  REQUIRE(sized.publish().ok());
+  for (const Shape& shape : {before, sized.stats().shape, reader_of(dir.file("sized")).shape()}) {
+    CHECK(shape.capacity == 3000);
+    CHECK(shape.num_bits == before.num_bits);
+    CHECK(shape.num_bits != 0);
+  }
 }
 
 TEST_CASE("equal sets of keys make equal files, in any order, with repeats, and by any number of threads") {

@@ -693,6 +693,43 @@ TEST_CASE("no turn is due at the end of a turn, whatever time its first slot has
   CHECK(due());  // an hour after the second slot
 }
 
+// A program that asks whether a turn is due, and turns only then, never learned that the file is to be recovered.
+TEST_CASE("a process that was killed in a sync keeps no turn from being due, and the turn says that the sync died") {
+  for (const bool in_a_turn : {false, true}) {
+    CAPTURE(in_a_turn);
+    const TempDir dir(memory_folder());
+    Filter filter = created(dir.file(), window_options());
+    const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+    if (in_a_turn) {
+      Stopped turner([&] { turn_in_stages(dir.file()); });
+      turner.go_on();
+      turner.kill();
+      CHECK(look_at(dir.file()).newest().epoch == 1);
+      CHECK(epoch_of(filter) == 0);
+    } else {
+      CHECK(in_child([&] {
+              auto own = Filter::open(dir.file(), OpenMode::kWrite);
+              faults::on_sync = [](int) { return raise(SIGKILL); };
+              return own.ok() && own->sync().ok() ? 0 : 1;
+            }) == 1000 + SIGKILL);
+    }
+    CHECK(look_at(dir.file()).syncing);
+    CHECK(filter.health() == Code::kOk);
+    Ahead clocks;
+    for (const bool later : {false, true}) {
+      if (later) clocks.by(2, 2);
+      CHECK(filter.stats({}).turning->due == later);
+      CHECK(reader.stats({}).turning->due == later);
+    }
+    const auto turned = filter.turn();
+    REQUIRE_FALSE(turned.ok());
+    CHECK(turned.error().code == Code::kPoisoned);
+    CHECK_MESSAGE(turned.error().message.find("was killed while it synced") != std::string::npos,
+                  turned.error().message);
+    CHECK(filter.health() == Code::kPoisoned);
+  }
+}
+
 #if defined(__x86_64__)
 namespace {
 
