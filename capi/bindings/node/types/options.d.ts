@@ -58,6 +58,11 @@ export type ShapeOptions = {
      */
     capacity?: number | bigint | undefined;
     /**
+     * instead of capacity, if nobody knows it: a number of keys that is surely
+     * enough. copy() with an fpr brings the filter to its size later
+     */
+    capacityAtMost?: number | bigint | undefined;
+    /**
      * p: the false-positive rate wanted at `capacity` keys (default 0.01)
      */
     fpr?: number | undefined;
