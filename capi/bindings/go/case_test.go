@@ -71,7 +71,7 @@ func somewhere(t testing.TB) string { return filepath.Join(t.TempDir(), "filter.
 // create makes a filter with a fixed seed: no absent key is there by chance.
 func create(t testing.TB, options bfstore.Options) *bfstore.Filter {
 	t.Helper()
-	if options.Capacity == 0 && options.NumBits == 0 && options.Like == "" {
+	if options.Capacity == 0 && options.CapacityAtMost == 0 && options.NumBits == 0 && options.Like == "" {
 		options.Capacity = 10_000
 	}
 	if options.Seed == nil && options.Hash == 0 && options.Like == "" {
