@@ -190,7 +190,7 @@ class FirstScreen(unittest.TestCase):
             self.assertEqual((f"{plan['bits_per_key']:.3g}", *said), (f"{float(bits_per_key):.3g}", bits, file), rate)
 
     def test_the_lines_about_a_filter_that_is_too_large_do_what_the_comments_say(self) -> None:
-        lines = indented_lines("size.md", "n: more keys than you have today")
+        lines = indented_lines("size.md", "Nobody knows how many keys will come")
         self.assertGreater(len(lines), 3)
         for line in lines:
             ran = self.typed(line)

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/fail.hpp"
+#include "base/shared_word.hpp"
 #include "store/file/refusals.hpp"
 
 namespace bfstore::store {
@@ -167,6 +168,12 @@ Error OpenFile::refuse(FileState state, const Evidence& evidence) const {
 Error OpenFile::become(format::Identity identity) {
   identity_ = std::move(identity);
   return file_.write_at(format::encode_identity(identity_), 0);
+}
+
+Error OpenFile::store_end_word_again() const {
+  const std::uint64_t own = format::end_word(identity_.file_id);
+  const base::SharedWord word(mapping_.data() + format::sections_of(identity_).end_word.offset);
+  return word.replace(own, own) ? Error{} : lost(file_);
 }
 
 Error OpenFile::write_end_word(const format::Identity& identity) const {

@@ -119,6 +119,9 @@ class OpenFile {
   // Gives the live page blocks of its own, for a process that changes nothing but the live word.
   Error own_live_page() const { return store::own_live_page(file_); }
   Error write_end_word(const format::Identity& identity) const;
+  // Stores the end word through the mapping, if it is there: so the next sync writes its page. A store never makes a
+  // file longer. kLost if the word is not the file's own.
+  Error store_end_word_again() const;
   // Moves the sum of all counters to the first of them. Only before the file has a name, and while no thread adds.
   void gather_counters() const noexcept;
   // Gives the file this identity. Only before it has a name.

@@ -14,6 +14,19 @@ bool paused(const Evidence& evidence) noexcept {
          !evidence.live_word.has(format::LiveWord::kPoisoned) && !evidence.syncing;
 }
 
+// Writes every page behind the slots again. The page of the end word is stored to and not written: a program that cuts
+// the file between the reading and the writing would get the length and the end word back, around a hole where bits
+// were, and the file would answer again.
+Error write_again(const OpenFile& opened) {
+  const format::Sections sections = format::sections_of(opened.identity());
+  Error error = opened.file().rewrite(format::kSlotOffset, format::kFileHeaderBytes - format::kSlotOffset);
+  const format::Section& rest = sections.behind_header;
+  if (error.ok()) error = opened.file().rewrite(rest.offset, sections.end_word.offset - rest.offset);
+  if (error.ok()) error = opened.check_words();
+  if (error.ok()) error = opened.store_end_word_again();
+  return error.ok() ? opened.file().sync() : error;
+}
+
 // Once the live word is set, every handle in every process answers "maybe"; once the slot is written, also after a
 // power cut. Keys that a killed recoverer added again may be lost, so all of them are needed again. Pages that the
 // system failed to write count as written, and adding a bit that is already set would not write them. So all pages are
@@ -30,11 +43,7 @@ bool paused(const Evidence& evidence) noexcept {
   if (is_paused) slot.recovered = evidence.slots.newest()->recovered;
   if (Error error = opened.write_slot(evidence.slots, slot); !error.ok()) return opened.poison(error);
   if (!is_paused) {
-    Error error = opened.file().rewrite(format::kSlotOffset, format::kFileHeaderBytes - format::kSlotOffset);
-    const format::Section rest = format::sections_of(opened.identity()).behind_header;
-    if (error.ok()) error = opened.file().rewrite(rest.offset, rest.bytes);
-    if (error.ok()) error = opened.file().sync();
-    if (!error.ok()) return opened.poison(error);
+    if (Error error = write_again(opened); !error.ok()) return opened.poison(error);
   }
   // After a turn that was not finished the word stays as it is. A lookup that has been stopped since before that turn
   // would else find the value that it loaded, with the oldest bits cleared meanwhile.
