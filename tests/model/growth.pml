@@ -73,7 +73,10 @@
 #define TRUNCATES 1 /* a recovery that lowers slices cuts the file */
 #endif
 #ifndef MIXES
-#define MIXES 0
+#define MIXES 0 /* a copy of a file that was in use, under another name, takes its place */
+#endif
+#ifndef OTHERS_ADD
+#define OTHERS_ADD 0 /* the other writer's keys have the key's bits */
 #endif
 
 /* Bugs to seed, one by one. */
@@ -458,6 +461,7 @@ again:
     do
     :: me == 0 && !acked && !poisoned -> add_key(); added = 0
     :: d_step { live < SLICES -> from = live }; grow()
+    :: OTHERS_ADD && me == 1 && !poisoned -> s = live; d_step { if :: length > 2 * (s - 1) && !mem[s - 1] -> mem[s - 1] = 1; TOUCH(s - 1) :: else fi; s = 0 }
     :: sync_file(me == 0)
     :: break
     od;
