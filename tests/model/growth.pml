@@ -12,19 +12,26 @@
  *
  * The protocol:
  * - A lookup loads slices, reads its bits in the slices before that number, and compares the live word and the end word of
- *   the last one of them. It never looks at slices again.
+ *   the last one of them. It need not look at slices again: a key whose add has returned before is in one of these.
  * - An add loads slices, too. It sets nothing if an older slice than the last one has the key, and otherwise sets its bits
  *   in the last one. Then it compares, in both cases.
- * - A grower tries the growth lock. Under it: if slices is still what it was when the last slice was found full, allocate
- *   the new slice and its end word, at their place (which the identity tells), without writing zeros; look whether the
- *   lock is still there, which a mapping keeps, and store the end word; compare live word and the end word of the slice
- *   before; and raise slices by a compare-and-swap.
- * - A sync loads slices after it was called, and before it syncs the body. Its slot has that number.
- * - An open, a sync and an adoption check the end word of the last slice of the live page. Slices of the live page is never
- *   less than in the newest slot, and in a clean file it is equal: otherwise the file is unclean.
- * - A recovery lowers slices only if the newest slot has a known place that is not here and now. Then no process of before
- *   has the file open. It takes the slot's number, before it writes a slot with a place of its own, and may cut the file
- *   behind that slice. Everywhere else slices stays, and all its end words must be there: otherwise the file is lost.
+ * - A grower tries the growth lock. Under it, where slices is still what it was when the last slice was found full, it
+ *   1. allocates the new slice and its end word, at their place (which the identity tells), without writing zeros;
+ *   2. looks whether it still has the lock, which a mapping keeps, and stores the new end word;
+ *   3. compares the live word, and the end word of the slice before. A cut before this took that one, and no process stores
+ *      it again. A cut after this takes the new one, too. So one end word stands for all slices before it, for growers as
+ *      for lookups;
+ *   4. looks at the lock again, and raises slices by a compare-and-swap.
+ * - A sync loads slices after it was called, and before it syncs the body. Its slot has that number. Every other slot has
+ *   the number of the slot before.
+ * - Slices of the live page is never less than in the newest slot, and in a clean file it is equal: otherwise the file is
+ *   unclean. A process that opens, adopts or syncs a file checks the end word of the last slice of the live page.
+ * - A recovery lowers slices only if the newest slot has a known place that is not here and now: no process that has seen
+ *   more slices has the file open. It takes the slot's number before it writes a slot with its own place. To cut the file
+ *   behind these slices is good for the rate alone, since other bits there are false positives. In every other case slices
+ *   stays as it is, and the end word must be there: otherwise the file is lost. (A lookup that began while slices was
+ *   lower, and was stopped until the recovery was over, would miss keys of the slices that it did not see.) A recovery writes
+ *   the end word again through a mapping, by a compare-and-swap of its value with itself.
  *
  * What is checked:
  * - While a file counts as usable, a key whose add has returned is not answered "no", neither by a lookup of one moment nor by
@@ -32,7 +39,7 @@
  * - A copy has every key that its marks cover, and every key whose add had returned when the copy began. What a process
  *   reads after it has superseded a file has every key whose add was not refused.
  * - A file that no foreign program has cut never looks lost, and an owner can always recover it. No process touches a page
- *   past its end. The one exception: a poisoned file, whose slot has no place, may look lost after a power cut.
+ *   past its end. There is one exception: after a power cut a poisoned file may look lost, since its slot has no place.
  *
  * run.py checks the model as it is, and then with each of the BUGs below, which the checker must find.
  *
@@ -105,6 +112,7 @@
 #define RECOVERY_RAISES_SLOT 22      /* the first slot of a recovery has slices of the live page */
 #define MIXTURE_IS_CLEAN 23          /* no process compares slices of slot and live page */
 #define ONLY_MORE_IS_UNCLEAN 24      /* ... or only whether the live page has more of them */
+#define RECOVERY_COPIES_END_WORD 25  /* a recovery, which writes all pages again, reads the end word and writes it by pwrite */
 #ifndef BUG
 #define BUG NONE
 #endif
@@ -189,7 +197,9 @@ inline add_key() {
 /* The disk may be full: then the file is a little longer, perhaps, and the slice as full as it is. */
 inline extend() {
   if
-  :: d_step { BUG == EXTENSION_SETS_SIZE -> i = 2 * (from + 1); if :: length > i -> cut_to(2 * (from + 1)) :: else -> i = 0 fi; length = 2 * (from + 1) }
+  :: d_step { BUG == EXTENSION_SETS_SIZE ->
+       if :: length > 2 * (from + 1) -> cut_to(2 * (from + 1)) :: else fi;
+       length = 2 * (from + 1) }
   :: d_step { BUG != EXTENSION_SETS_SIZE ->
        if :: length < 2 * (from + 1) -> length = 2 * (from + 1) :: else fi;
        if :: BUG == EXTENSION_WRITES_ZEROS && mem[from] -> mem[from] = 0 :: else fi }
@@ -197,7 +207,7 @@ inline extend() {
   fi
 }
 
-/* By pwrite, which makes the file as long as that. A store through a mapping would do less harm. */
+/* By pwrite, which makes the file as long as that. */
 inline store_end_word() {
   d_step {
     if
@@ -390,6 +400,15 @@ inline recover_file() {
     if :: BUG == RECOVERY_RAISES_SLOT -> slot.slices = live :: else fi };
   sync_all();
   if :: lowers && BUG == RECOVERY_SLOT_FIRST -> lower_slices() :: else fi;
+  if
+  :: BUG == RECOVERY_COPIES_END_WORD ->
+     s = HAS_END_WORD(live - 1);
+     d_step {
+       if :: s && length < 2 * live -> length = 2 * live :: else fi;
+       if :: s && !end_word[live - 1] -> end_word[live - 1] = 1; TOUCH_END(live - 1) :: else fi;
+       s = 0 }
+  :: else
+  fi;
   d_step { poisoned = 0; syncing = 0; lowers = 0 }
 }
 
