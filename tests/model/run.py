@@ -1,5 +1,6 @@
-"""Has the model checker Spin look for a wrong "no" in protocol.pml, replacing.pml and window.pml: the models as they are must
-have none, and each of their seeded bugs must lead to one. Arguments: protocol.pml, replacing.pml, window.pml, and --long for every case and the full search (a
+"""Has the model checker Spin look for a wrong "no" in protocol.pml, replacing.pml, window.pml and growth.pml: the models as they
+are must have none, and each of their seeded bugs must lead to one (in growth.pml, some to a file that looks lost, or to an access
+past its end). Arguments: protocol.pml, replacing.pml, window.pml, growth.pml, and --long for every case and the full search (a
 quarter of an hour) instead of those that take a few seconds each."""
 import pathlib
 import shutil
@@ -45,11 +46,41 @@ LONG_WINDOW_WITHOUT_BUG = [
     ("COPYING", {"TURNERS": 1}), ("DURABLE", {"MOST_CUTS": 1, "TURNS": 4}), ("DURABLE", {"MOST_KILLS": 1, "MOST_CUTS": 1}),
     ("DURABLE", {"MOST_KILLS": 1, "STOPPED_READER": 1, "TURNS": 2}), ("DURABLE", {"E": 3, "MOST_CUTS": 1}),
 ]
+# Bugs of growth.pml: the scene, and its numbers.
+GROWTH_BUGS = {
+    "PUBLISH_BEFORE_END_WORD": ("LIVE", {}), "PUBLISH_BEFORE_EXTENSION": ("LIVE", {}), "ADD_BEFORE_PUBLISHED": ("LIVE", {}),
+    "CHECK_BEFORE_EXTENSION": ("LIVE", {"MOST_CUTS": 1}), "NO_CHECK": ("LIVE", {"MOST_CUTS": 1}),
+    "NO_LOOK_UNDER_THE_LOCK": ("LIVE", {"MOST_CUTS": 1}), "LOCK_IS_TRUSTED": ("LIVE", {"LOSES_LOCK": 1, "MOST_CUTS": 1}),
+    "STORE_PUBLISHES": ("LIVE", {"LOSES_LOCK": 1}), "EXTENSION_WRITES_ZEROS": ("LIVE", {"LOSES_LOCK": 1}),
+    "EXTENSION_SETS_SIZE": ("LIVE", {"LOSES_LOCK": 1}), "READER_KEEPS_SLICES": ("LIVE", {"STOPPED_READER": 1}),
+    "FIRST_END_WORD_ONLY": ("LIVE", {"STOPPED_READER": 1, "MOST_CUTS": 1}), "COPY_SLICES_FIRST": ("COPYING", {}),
+    "REPLACER_SLICES_FIRST": ("COPYING", {"REPLACES": 1}), "QUIET_ADD_COMPARES_ONCE": ("COPYING", {"REPLACES": 1}),
+    "SYNC_OLD_SLICES": ("DURABLE", {"MOST_POWER_CUTS": 1}), "SYNC_LATE_SLICES": ("DURABLE", {"MOST_POWER_CUTS": 1}),
+    "ADOPTION_BELIEVES_SLOT": ("DURABLE", {"MOST_KILLS": 1}), "RECOVERY_BELIEVES_LIVE": ("DURABLE", {"MOST_POWER_CUTS": 1}),
+    "RECOVERY_LOWERS_SLICES": ("DURABLE", {"MOST_KILLS": 1, "STOPPED_READER": 1, "TRUNCATES": 0}),
+    "RECOVERY_SLOT_FIRST": ("DURABLE", {"MOST_KILLS": 1, "MOST_POWER_CUTS": 1}),
+    "RECOVERY_RAISES_SLOT": ("DURABLE", {"MOST_KILLS": 1, "MOST_POWER_CUTS": 1}),
+    "RECOVERY_COPIES_END_WORD": ("DURABLE", {"MOST_KILLS": 1, "MOST_CUTS": 1}),
+    "MIXTURE_IS_CLEAN": ("DURABLE", {"MIXES": 1}), "ONLY_MORE_IS_UNCLEAN": ("DURABLE", {"MIXES": 1}),
+}
+GROWTH_WITHOUT_BUG = [
+    ("LIVE", {"LOSES_LOCK": 1, "MOST_CUTS": 1}), ("LIVE", {"STOPPED_READER": 1, "MOST_CUTS": 1}), ("COPYING", {"MOST_CUTS": 1}),
+    ("COPYING", {"REPLACES": 1}), ("DURABLE", {"MOST_POWER_CUTS": 1, "MIXES": 1}),
+    ("DURABLE", {"MOST_KILLS": 1, "STOPPED_READER": 1}),
+]
+LONG_GROWTH_WITHOUT_BUG = [
+    ("LIVE", {"MOST_KILLS": 1, "LOSES_LOCK": 1, "MOST_CUTS": 1}), ("LIVE", {"LOSES_LOCK": 1, "STOPPED_READER": 1, "MOST_CUTS": 1}),
+    ("COPYING", {"MOST_KILLS": 1, "MOST_CUTS": 1}), ("COPYING", {"REPLACES": 1, "MOST_CUTS": 1}), ("DURABLE", {"MOST_POWER_CUTS": 2}),
+    ("DURABLE", {"MOST_POWER_CUTS": 1, "TRUNCATES": 0, "OTHERS_ADD": 1}), ("DURABLE", {"MOST_POWER_CUTS": 1, "MOST_CUTS": 1}),
+    ("DURABLE", {"MOST_POWER_CUTS": 1, "STOPPED_READER": 1}), ("DURABLE", {"MOST_KILLS": 1, "MOST_POWER_CUTS": 1}),
+    ("DURABLE", {"MOST_POWER_CUTS": 1, "SLICES": 3}), ("DURABLE", {"MOST_KILLS": 1, "STOPPED_READER": 1, "OTHERS_ADD": 1}),
+]
 # Bugs that lie deep are searched in an order that a seed decides.
 SEEDS = {"ADOPT_WHILE_SYNCING": 11}
 LONG_BUGS = {"RETRY_AFTER_FAILURE", "NO_REWRITE", "ADOPT_RECOVERING", "ADOPT_WHILE_SYNCING", "LOCK_FIRST", "JOIN_WITHOUT_ASKING",
              "ASK_DURING_A_SYNC", "ASK_WITHOUT_FLAG", "REMOVE_WHILE_RECOVERING", "REPEAT_REMOVE",
-             "REPLAY_IF_ABSENT", "RECOVERY_LOWERS"}
+             "REPLAY_IF_ABSENT", "RECOVERY_LOWERS", "PUBLISH_BEFORE_EXTENSION", "NO_CHECK", "EXTENSION_SETS_SIZE", "SYNC_LATE_SLICES",
+             "RECOVERY_RAISES_SLOT", "ONLY_MORE_IS_UNCLEAN"}
 WITHOUT_BUG = [(0, 0, 0), (0, 1, 0)]
 LONG_WITHOUT_BUG = [(0, 0, 1), (0, 2, 0), (0, 1, 1), (1, 0, 1), (1, 1, 0)]
 REMOVING_WITHOUT_BUG = [(0, 0, 0)]
@@ -68,7 +99,7 @@ def build(model, folder, bug, numbers):
                    cwd=folder, check=True, stdout=subprocess.DEVNULL)
     order = ["-DT_RAND", "-DP_RAND"] if bug in SEEDS else []
     # A bug is found so soon that to optimize its checker takes longer than the search.
-    optimization = "-O0" if bug in {*REPLACING_BUGS, *WINDOW_BUGS, *BUGS, *REMOVING_BUGS} - LONG_BUGS else "-O2"
+    optimization = "-O0" if bug in {*REPLACING_BUGS, *WINDOW_BUGS, *GROWTH_BUGS, *BUGS, *REMOVING_BUGS} - LONG_BUGS else "-O2"
     subprocess.run(["gcc", optimization, "-w", "-DSAFETY", "-DBITSTATE", "-DNOREDUCE", *order, "-o", "checker", "pan.c"],
                    cwd=folder, check=True)
 
@@ -95,12 +126,16 @@ def of_window(scene, numbers):
     return {"SCENE": scene, "MOST_KILLS": 0, "MOST_CUTS": 0, **numbers}
 
 
+def of_growth(scene, numbers):
+    return {"SCENE": scene, "MOST_KILLS": 0, **numbers}
+
+
 def main():
     if shutil.which("spin") is None:
         print("SKIP: the model checker Spin is not installed (Debian's package spin)")
         sys.exit(77)
-    model, replacing, window = (pathlib.Path(path).resolve() for path in sys.argv[1:4])
-    long = sys.argv[4:] == ["--long"]
+    model, replacing, window, growth = (pathlib.Path(path).resolve() for path in sys.argv[1:5])
+    long = sys.argv[5:] == ["--long"]
     wrong = []
     cases = []
     for removes, bugs, without, long_without in ((False, BUGS, WITHOUT_BUG, LONG_WITHOUT_BUG),
@@ -110,6 +145,8 @@ def main():
     cases += [(replacing, bug, {"MOST_KILLS": 1, "MOST_CUTS": 1}) for bug in ["NONE", *REPLACING_BUGS]]
     cases += [(window, "NONE", of_window(*scene)) for scene in WINDOW_WITHOUT_BUG + (LONG_WINDOW_WITHOUT_BUG if long else [])]
     cases += [(window, bug, of_window(*scene)) for bug, scene in WINDOW_BUGS.items() if long or bug not in LONG_BUGS]
+    cases += [(growth, "NONE", of_growth(*scene)) for scene in GROWTH_WITHOUT_BUG + (LONG_GROWTH_WITHOUT_BUG if long else [])]
+    cases += [(growth, bug, of_growth(*scene)) for bug, scene in GROWTH_BUGS.items() if long or bug not in LONG_BUGS]
     for which, bug, numbers in cases:
         found, words = search(which, bug, numbers, LONG_TABLE if long else TABLE)
         case = f"{which.stem}: {bug}, {', '.join(f'{name} {value}' for name, value in numbers.items())}: {'a' if found else 'no'} wrong no"
