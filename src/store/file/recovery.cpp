@@ -14,7 +14,7 @@ bool paused(const Evidence& evidence) noexcept {
          !evidence.live_word.has(format::LiveWord::kPoisoned) && !evidence.syncing;
 }
 
-// Writes every page behind the slots again. The page of the end word is stored to and not written: a program that cuts
+// Writes every page but the identity again. The page of the end word is stored to and not written: a program that cuts
 // the file between the reading and the writing would get the length and the end word back, around a hole where bits
 // were, and the file would answer again.
 Error write_again(const OpenFile& opened) {
