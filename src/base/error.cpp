@@ -43,7 +43,7 @@ constexpr std::array kCodes{
     CodeRow{Code::kFilesystem, "BFS_EFILESYSTEM",
             "the file is on a network filesystem or a read-only overlay, which may show readers an older file",
             EOPNOTSUPP},
-    CodeRow{Code::kFull, "BFS_EFULL", 
+    CodeRow{Code::kFull, "BFS_EFULL",
             "the filter is at its capacity, and this handle has a limit; build one for the most keys that may come"},
     CodeRow{Code::kSecret, "BFS_ESECRET", "the secret is missing, is not the filter's own, or the filter has none"},
     CodeRow{Code::kShut, "BFS_ESHUT", "the handle was shut; open the path again", EBADF},

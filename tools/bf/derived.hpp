@@ -5,6 +5,8 @@
 #include "hole.hpp"
 #include "replaced.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <bfstore/bfstore.hpp>
 
 #include <span>

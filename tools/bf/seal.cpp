@@ -1,4 +1,5 @@
 // bf seal: makes a copy of a filter that detects damage.
+#include "amounts.hpp"
 #include "derived.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
