@@ -66,7 +66,7 @@ extern "C" {
 /* lock_timeout_ms: how long a call waits for each lock that another process holds, as long as the handle is open.  A
  * process holds a lock while it opens a file for writing, syncs, closes or replaces it, and from bfs_supersede to
  * bfs_publish.  After that time the call returns BFS_EBUSY, and the message has the process id of the holder, if the
- * system tells it.  A lock that a handle of this process holds is BFS_EBUSY at once. */
+ * system tells it.  A lock that a handle of this process holds, and an exclusive writer, are BFS_EBUSY at once. */
 #define BFS_LOCK_TIMEOUT_DEFAULT 0u  /* 5,000 ms */
 #define BFS_LOCK_NO_WAIT 4294967294u /* BFS_EBUSY at once */
 #define BFS_LOCK_FOREVER 4294967295u /* as long as it takes */
@@ -111,10 +111,11 @@ extern "C" {
  * opens the path again, with the flags of this handle, and without waiting for a lock.  One thread tries, at most every
  * 10 ms, and meanwhile the others get "maybe".  A handle whose file is in doubt for another reason does the same as
  * soon as the path names another file.  bfs_is_current follows at once, so it notices a file that another program moved
- * to the path; with BFS_PRIVATE it alone follows.  The new file may have another size, k and layout.  It must have the
- * same hash, and the same seed or secret (bfs_options.like), so that digests stay valid.  While the path has no such
- * file, the handle answers "maybe", bfs_health is BFS_ESUPERSEDED, and bfs_is_current is 0.  Once no call uses the old
- * file, a later call frees it.  The child of a fork does not follow. */
+ * to the path; with BFS_PRIVATE it alone follows.  bfs_health does not: it is BFS_ESUPERSEDED until one of them has.
+ * The new file may have another size, k and layout.  It must have the same hash, and the same seed or secret
+ * (bfs_options.like), so that digests stay valid.  While the path has no such file, the handle answers "maybe",
+ * bfs_health is BFS_ESUPERSEDED, and bfs_is_current is 0.  Once no call uses the old file, a later call frees it.  The
+ * child of a fork does not follow. */
 
 /* The environment variable BFSTORE_FORCE_ISA (scalar, avx2, avx512, neon) chooses the kernel of filters that are opened
  * or made while it is set.  One that this CPU cannot run is BFS_EINVAL.  Answers never depend on it. */

@@ -151,7 +151,7 @@ class Checker {
     } else if (form == static_cast<std::uint16_t>(Form::kFile)) {
       broken(Code::kForm, "a filter file, not an embedded filter. Open it by its path.");
     } else {
-      broken(Code::kForm, "unknown form " + std::to_string(form));
+      broken(Code::kForm, "unknown form " + std::to_string(form) + "." + base::kRebuild);
     }
   }
 
@@ -163,7 +163,7 @@ class Checker {
     whole_ = possible && size <= bytes_.size();
     const bool is_cut = !whole_ && !problems_.empty() && problems_.front().code == Code::kTooShort;
     if (!possible || (!whole_ && !is_cut))
-      broken(Code::kHeaderSize, "a header of " + std::to_string(size) + " bytes is impossible here");
+      broken(Code::kHeaderSize, "a header of " + std::to_string(size) + " bytes is impossible here." + base::kRebuild);
   }
 
   void check_checksum() {
@@ -186,7 +186,7 @@ class Checker {
     }
     if (form_ == Form::kFile && bytes_.size() >= kFileHeaderBytes)
       zero = zero && reserved_state_is_zero(bytes_, id_.file_id, keys_expire());
-    if (!zero) broken(Code::kReserved, "reserved bytes of the header are not zero");
+    if (!zero) broken(Code::kReserved, std::string("reserved bytes of the header are not zero.") + base::kRebuild);
   }
 
   void check_features() {

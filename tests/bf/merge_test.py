@@ -147,7 +147,7 @@ class Copy(BfCase):
         self.refused("copy", "f", "g", says="--force")
         for command in (["copy", "f", "f"], ["fold", "f", "f", "--to-fpr", "0.1"]):
             for force in ([], ["--force"]):
-                self.refused(*command, *force, says="f: is the file that would be copied. Give another name.")
+                self.refused(*command, *force, says="f: is the source, which stays as it is. Give another name.")
         self.good("copy", "f", "g", "--force", "-q", "--mode", "640")
         self.good("contains", "g", "later")
         self.refused("copy", "none", "h", says="none: no such file")

@@ -6,6 +6,7 @@
 #include "interrupt.hpp"
 #include "numbers.hpp"
 #include "terminal.hpp"
+#include "words.hpp"
 
 #include <sys/stat.h>
 
@@ -39,7 +40,7 @@ bool is_same_file(const std::string& one, const std::string& other) {
 
 void refuse_itself(const Arguments& arguments) {
   if (is_same_file(arguments.target, arguments.file))
-    throw Failure(arguments.target + ": is the file that would be copied. Give another name.");
+    throw Failure(arguments.target + ": is the source, which stays as it is. Give another name.");
 }
 
 void HoleWarning::warn() const {

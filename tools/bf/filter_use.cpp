@@ -380,9 +380,10 @@ void Loader::finish() {
 
 void Loader::warn(const std::string& words) {
   if (!warned_.exchange(true))
-    bf::warn(words + (expires_
-                          ? ". The rate falls as epochs end (bf turn). For so many keys make a larger one (bf create)."
-                          : ". Make a larger one with bf build; if nobody knows how many keys will come, see bf help fold."));
+    bf::warn(words +
+             (expires_
+                  ? ". The rate falls as epochs end (bf turn). For so many keys make a larger one (bf create)."
+                  : ". Make a larger one with bf build; if nobody knows how many keys will come, see bf help fold."));
 }
 
 std::string overfull_words(const bfstore::Filter& filter, const std::string& file, std::uint64_t most_keys) {
@@ -400,10 +401,11 @@ void advise_if_past_capacity(const bfstore::Stats& stats, const std::string& fil
   const std::uint64_t held = keys_left(stats);
   const std::uint64_t most = keys_within_promise(shape);
   if (held <= shape.capacity || held > most || stats.turning) return;  // the count of a window has keys that expired
-  warn(file + ": has " + key_words(held) + ", and was made for " + grouped(shape.capacity) +
-       ". It keeps its promised false-positive rate of " + short_number(shape.fpr) + " up to " + key_words(most) +
-       ". Make a larger one before that, of all keys (bf build --force; if nobody knows how many will come, see bf help "
-       "fold).");
+  warn(
+      file + ": has " + key_words(held) + ", and was made for " + grouped(shape.capacity) +
+      ". It keeps its promised false-positive rate of " + short_number(shape.fpr) + " up to " + key_words(most) +
+      ". Make a larger one before that, of all keys (bf build --force; if nobody knows how many will come, see bf help "
+      "fold).");
 }
 
 void warn_if_useless(const bfstore::Shape& shape, const std::string& file) {
@@ -477,7 +479,7 @@ void warn_of_doubtful_keys(const Arguments& arguments) {
 void report(const std::string& line) {
   try {
     Output output;
-    output.append(line + "\n");
+    output.append(printable(line) + "\n");
     output.flush();
   } catch (const Failure& failure) {
     throw Failure(std::string(failure.what()) + ". What is done: " + line);

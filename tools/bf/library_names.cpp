@@ -17,6 +17,8 @@ constexpr std::array kNames{
     Name{"num_probes", "--probes"},
     Name{"bits_per_key", "--bits-per-key"},
     Name{"max_bytes", "--max-bytes"},
+    Name{"Build it (bf build, bfs_build), or create it unpublished, add the keys and publish it.",
+         "Build it (bf build)."},
     Name{"capacity_at_most", "--capacity-at-most"},
     Name{" and seeds", " and --seeds"},
     Name{"with the seeds", "with --seeds"},

@@ -53,7 +53,7 @@ std::string fold_words(const Arguments& arguments, std::uintmax_t bytes_before) 
   std::error_code gone;
   const std::uintmax_t bytes = std::filesystem::file_size(arguments.target, gone);
   if (gone || bytes >= bytes_before) return not_smaller_words(arguments.file);
-  return " and folded from " + human_bytes(bytes_before) + " to " + human_bytes(bytes);
+  return " and folded from " + tools::human_bytes(bytes_before) + " to " + tools::human_bytes(bytes);
 }
 
 int seal(const Arguments& arguments) {

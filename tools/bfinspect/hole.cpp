@@ -15,13 +15,25 @@ namespace {
 
 std::string words_of(const Facts& facts) { return facts.lacks_bits() ? missing_bits_advice(facts) : std::string(); }
 
-// Reads the whole body.
+bool is_same_moment(const bfstore::Report& one, const bfstore::Report& other) {
+  return one.state == other.state && keys_counted(one) == keys_counted(other);
+}
+
+// Reads the whole body. A process may have begun to add keys after the header was read, and what it has added by now
+// would look like what is left around a hole. Then it is told as a file in use, or read again if that process is gone.
 std::string words_of_hole(const std::string& path) {
-  auto report = bfstore::inspect(path, true);
-  if (!report) return {};
+  constexpr int kMostTries = 3;
   Facts facts;
-  facts.report = std::move(*report);
-  facts.stretches = look_along(facts.report);
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    auto report = bfstore::inspect(path, true);
+    if (!report) return {};
+    facts.report = std::move(*report);
+    facts.stretches = look_along(facts.report);
+    const auto now = bfstore::inspect(path, false);
+    if (!now || is_same_moment(facts.report, *now)) break;
+    facts.report.state = now->state;
+    if (now->state == bfstore::FileState::kInUse) break;
+  }
   return words_of(facts);
 }
 

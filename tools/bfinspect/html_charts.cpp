@@ -116,8 +116,8 @@ std::string power_label(int power) {
   std::string label = "10";  // and superscript digits
   constexpr const char* kDigits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
   label += "⁻";
-  for (const char digit : std::to_string(-power)) label += kDigits[digit - '0'];
-  return label;
+  for (const char digit : std::to_string(-power - 2)) label += kDigits[digit - '0'];
+  return label + " %";
 }
 
 std::string grid(const tools::RateAxes& axes) {

@@ -85,8 +85,9 @@ void put_file(Sheet& sheet, const Facts& facts) {
     put_features(sheet, *id);
     sheet.row("body", bytes_text(id->body_bytes) + " from byte " + grouped(id->body_offset));
     if (id->seal) {
-      sheet.row("sealed", grouped(id->seal->num_chunks) + " checksums from byte " +
-                              grouped(id->seal->checksums_offset) + (facts.unverified() ? ", not verified" : ""));
+      sheet.row("sealed", grouped(id->seal->num_chunks) + (id->seal->num_chunks == 1 ? " checksum" : " checksums") +
+                              " from byte " + grouped(id->seal->checksums_offset) +
+                              (facts.unverified() ? ", not verified" : ""));
     }
   }
   sheet.row("length", bytes_text(report.file_bytes));

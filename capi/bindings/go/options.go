@@ -54,7 +54,7 @@ type Options struct {
 	Window time.Duration
 
 	Mode           fs.FileMode   // permission bits, less the umask; 0: those of the file it replaces, or 0600
-	LockTimeout    time.Duration // for each lock, as long as the filter is open; 0 is 5 seconds
+	LockTimeout    time.Duration // for each lock, as long as the filter is open; 0 is 5 seconds. An exclusive writer is EBUSY at once
 	WritebackCheck time.Duration // time between a writer's checks for failed writes; 0 is 100 ms
 	Threads        int           // of one AddKeys, for columns, if this filter is the only writer: 1 to 64
 
@@ -83,7 +83,7 @@ type OpenOptions struct {
 	Exclusive bool // look up and add as the only writer, several times as fast: implies Write
 
 	Secret         []byte        // for a filter with SipHash: the secret that it was made with, or the error is ESECRET
-	LockTimeout    time.Duration // for each lock, as long as the filter is open; 0 is 5 seconds
+	LockTimeout    time.Duration // for each lock, as long as the filter is open; 0 is 5 seconds. An exclusive writer is EBUSY at once
 	WritebackCheck time.Duration // for writing: time between checks for failed writes; 0 is 100 ms
 	Threads        int           // Exclusive: the threads of one AddKeys, for columns: 1 to 64
 

@@ -40,7 +40,8 @@ import {outOfRange, wrongType, wrongValue} from "./wrong.js";
 
 /** Times: waits for locks, and checks for failed writes.
  * @typedef {object} TimeOptions
- * @property {number} [lockTimeout]  milliseconds for each lock: default 5000, 0 does not wait, Infinity
+ * @property {number} [lockTimeout]  milliseconds for each lock: default 5000, 0 does not wait, Infinity. An exclusive
+ *   writer is "BFS_EBUSY" at once
  * @property {number} [writebackCheck]  milliseconds between checks whether the kernel failed to write: default 100, 0:
  *   each add
  */

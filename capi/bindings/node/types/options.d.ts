@@ -129,7 +129,8 @@ export type ShapeOptions = {
  */
 export type TimeOptions = {
     /**
-     * milliseconds for each lock: default 5000, 0 does not wait, Infinity
+     * milliseconds for each lock: default 5000, 0 does not wait, Infinity. An exclusive
+     * writer is "BFS_EBUSY" at once
      */
     lockTimeout?: number | undefined;
     /**

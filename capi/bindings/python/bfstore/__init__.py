@@ -804,7 +804,7 @@ def open(path, mode="r", *, follow_symlinks=True, **options):
     file that is there; its size may be another one.
     exclusive: adds as the only writer, several times as fast; threads: of its add_many().
     secret: 16 bytes, of a filter with the hash "siphash".  Without it, or with another one: SecretError.
-    lock_timeout: seconds for each lock (default 5; 0: do not wait; math.inf).
+    lock_timeout: seconds for each lock (default 5; 0: do not wait; math.inf).  An exclusive writer is a BusyError at once.
     writeback_check: seconds between checks whether the kernel failed to write (default 0.1; 0: at each add).
     offset, length: reads an embedded filter in a file of any other format.
 

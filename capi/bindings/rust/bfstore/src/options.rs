@@ -237,7 +237,7 @@ impl<'a> OpenOptions<'a> {
         /// [`Error::Secret`].
         secret: &'a [u8] => secret = Some(Secret(secret));
         /// Time to wait for each lock: 5 seconds by default; `Duration::ZERO` does not wait, `Duration::MAX` waits as
-        /// long as needed.
+        /// long as needed.  An exclusive writer is [`Error::Busy`] at once.
         lock_timeout: Duration => lock_timeout = Some(lock_timeout);
         /// Time between checks whether the kernel failed to write: 0.1 seconds by default; `Duration::ZERO` checks at
         /// each add that changes a bit.

@@ -14,7 +14,8 @@ import java.util.function.Supplier;
  * a call.
  *
  * <p>Direct buffers and memory segments (see {@code Segments}) are read in place. Keys on Java's heap are copied part
- * by part into memory of the binding.
+ * by part into memory of the binding. An Iterable is taken into a list first: of more keys than the heap has room for,
+ * add one list after the other, or build from a Stream.
  */
 public abstract class Keys {
   /** The most bytes of keys that are copied at once, except a single longer key. */
@@ -229,7 +230,7 @@ public abstract class Keys {
       return reading.get().order(ByteOrder.nativeOrder());
     }
 
-    /** Throws if the buffer is in an arena that was closed. */
+    /** Throws if the memory is of an arena that was closed, or of another thread. */
     void use() {
       if (owner instanceof ByteBuffer buffer && buffer.capacity() > 0) {
         buffer.get(0);

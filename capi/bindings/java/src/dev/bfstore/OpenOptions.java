@@ -165,7 +165,8 @@ public final class OpenOptions {
   }
 
   /**
-   * Sets the time to wait for each lock of another process. Default: 5 seconds.
+   * Sets the time to wait for each lock of another process. Default: 5 seconds. An exclusive writer is a BusyException
+   * at once.
    *
    * @param time zero: do not wait
    */

@@ -1,10 +1,13 @@
 package dev.bfstore;
 
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 
 /**
  * Keys in memory segments, for Java 22 and later. They are read in place: so they must be native (off the heap), and
- * their arena must stay open during every call with them.
+ * their arena stays open during every call with them. A call throws IllegalStateException if the arena was closed before
+ * it, and WrongThreadException if a confined arena is another thread's. But a shared arena that another thread closes
+ * <em>during</em> a call ends the JVM, which does not know that the library still reads.
  */
 public final class Segments {
   private Segments() {}
@@ -55,6 +58,7 @@ public final class Segments {
     if (!segment.isNative()) {
       throw BfstoreException.invalid("the segment is on the heap: Keys.fixed and Keys.column take arrays");
     }
-    return new Keys.Memory(segment.address(), segment.byteSize(), segment, segment::asByteBuffer);
+    ByteBuffer start = segment.asSlice(0, Math.min(segment.byteSize(), 1)).asByteBuffer(); // looks at the arena when it is read
+    return new Keys.Memory(segment.address(), segment.byteSize(), start, segment::asByteBuffer);
   }
 }

@@ -32,4 +32,28 @@ class SegmentsTest extends Case {
     }
     assertThrows(BfstoreException.InvalidException.class, () -> Segments.fixed(MemorySegment.ofArray(data), 4));
   }
+
+  @Test
+  void anArenaThatWasClosedOrIsAnotherThreadsIsRefused() throws Exception {
+    Filter filter = create();
+    Keys keys;
+    Keys column;
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment segment = arena.allocateFrom(ValueLayout.JAVA_INT, 7, 7);
+      keys = Segments.fixed(segment, 4);
+      column = Segments.column32(segment, arena.allocateFrom(ValueLayout.JAVA_INT, 0, 4, 8));
+      assertEquals(1, filter.addMany(keys));
+      for (Keys each : new Keys[] {keys, column}) {
+        Throwable[] thrown = new Throwable[1];
+        Thread other = new Thread(() -> thrown[0] = assertThrows(WrongThreadException.class, () -> filter.containsMany(each)));
+        other.start();
+        other.join();
+        assertEquals(WrongThreadException.class, thrown[0].getClass());
+      }
+    }
+    for (Keys each : new Keys[] {keys, column}) {
+      assertThrows(IllegalStateException.class, () -> filter.containsMany(each));
+      assertThrows(IllegalStateException.class, () -> filter.addMany(each));
+    }
+  }
 }
