@@ -77,6 +77,9 @@ class Create(BfCase):
                      says="cannot be folded to their size later. Give capacity instead of --capacity-at-most, or another layout.")
         self.refused("create", "g", "--fpr", "0.01", says="no size given")
 
+    def test_a_name_that_controls_a_terminal_is_escaped(self):
+        self.assertTrue(self.good("create", "\x1b[31mred", "-n", "10").startswith(b"\\x1b[31mred: created, "))
+
     def test_bits_and_probes_are_taken_as_they_are(self):
         made = self.made("--bits", "64Ki", "--probes", "5")
         self.assertEqual((made["m"], made["k"]), (65536, 5))

@@ -165,7 +165,7 @@ void print_json(const Pair& pair) {
     out["keys_both"] = json_of(found.keys_both);
     out["jaccard"] = json_of(found.jaccard);
   }
-  report(out.dump(2, ' ', false, Json::error_handler_t::replace));
+  report_text(out.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
 int compare(const Arguments& arguments) {

@@ -476,14 +476,16 @@ void warn_of_doubtful_keys(const Arguments& arguments) {
   }
 }
 
-void report(const std::string& line) {
+void report_text(const std::string& text) {
   try {
     Output output;
-    output.append(printable(line) + "\n");
+    output.append(text + "\n");
     output.flush();
   } catch (const Failure& failure) {
-    throw Failure(std::string(failure.what()) + ". What is done: " + line);
+    throw Failure(std::string(failure.what()) + ". What is done: " + text);
   }
 }
+
+void report(const std::string& line) { report_text(printable(line)); }
 
 }  // namespace bf

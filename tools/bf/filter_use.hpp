@@ -213,7 +213,9 @@ std::string unended_words(const KeySource& source);
 // does, or is also the name of a file, of whose lines the user may have thought.
 void warn_of_doubtful_keys(const Arguments& arguments);
 
-// Writes one line about success to standard output.
+// Writes one line about success to standard output. Names of files cannot control the terminal.
 void report(const std::string& line);
+// Writes text as it is, and a line end.
+void report_text(const std::string& text);
 
 }  // namespace bf
