@@ -46,13 +46,14 @@ class Views {
 bool is_doubt(Code code) { return code == Code::kPoisoned || code == Code::kUnclean || code == Code::kRecovering; }
 bool is_reader(unsigned number) { return number >= kReader && number <= kOtherReader; }
 
-// Calls these before a turn takes its lock, at every other call of it that goes to the kernel, and in its syncs.
+// Calls these before a turn first tries to take its lock, at every other call of it that goes to the kernel, and in its
+// syncs.
 class TurnHooks {
  public:
   TurnHooks(std::function<void()> at_the_lock, std::function<void()> at_a_step, std::function<void()> at_a_sync)
       : before_the_lock_(std::move(at_the_lock)), step_(std::move(at_a_step)), sync_(std::move(at_a_sync)) {
     faults::before_lock = [this](const faults::LockCall& made) {
-      if (takes_the_lock(made) && !has_lock_) before_the_lock_();
+      if (takes_the_lock(made) && !std::exchange(has_tried_, true)) before_the_lock_();
       step();
     };
     faults::after_lock = [this](const faults::LockCall& made) {
@@ -85,6 +86,7 @@ class TurnHooks {
   std::function<void()> before_the_lock_;
   std::function<void()> step_;
   std::function<void()> sync_;
+  bool has_tried_ = false;  // another process may have the lock
   bool has_lock_ = false;
 };
 

@@ -155,6 +155,12 @@ class Arena {
   void end_all();
 
   [[nodiscard]] bool runs(unsigned number) const { return seats_[number].pid >= 0 && !seats_[number].stopped; }
+  [[nodiscard]] bool any_runs() const {
+    for (unsigned number = 0; number < kProcesses; ++number) {
+      if (runs(number)) return true;
+    }
+    return false;
+  }
   // One of each pair continues.
   [[nodiscard]] bool may_rest(unsigned number) const {
     if (!runs(number)) return false;
@@ -472,6 +478,10 @@ void Arena::wait_until(const std::function<bool()>& met) {
       std::printf("process %d hangs: %s\n", hanging, in_words(standing_of(pid)).c_str());
       ++tally_.hangs;
     }
+    if (!any_runs() && !met()) {
+      std::printf("this waits for processes that are all stopped\n");
+      ++tally_.hangs;
+    }
     usleep(100);
   }
 }
@@ -487,11 +497,12 @@ void Arena::await_acts(const std::array<std::uint64_t, kSeats>& before) {
 }
 
 // No writer may have the file open. Readers that are stopped in a lookup learn of nothing, and continue before the next
-// turn.
+// turn. One that is stopped while it opens the file may have a lock, for which the recovery would wait: it continues.
 void Arena::recover() {
   recovers_ = true;
   for (unsigned number = 0; number < kProcesses; ++number) {
     if (is_writer(number) && seats_[number].pid >= 0) kill_now(number);
+    if (seats_[number].stopped && board_->calls[number].load() == Call::kOther) let_continue(number);
   }
   for (bool over = false; fine() && !over;) {
     const std::uint64_t last_sync = one_in(4) ? 1 + below(6) : 0;
