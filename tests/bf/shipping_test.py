@@ -20,22 +20,38 @@ class Shipping(BfCase):
         return done
 
     def type_the_page(self):
-        with open(PAGE, encoding="utf-8") as page:
-            parts = [part for text in re.findall(r"```console\n(.*?)```", page.read(), re.S) for part in text.split("$ ")[1:]]
+        with open(PAGE, encoding="utf-8") as file:
+            page = file.read()
+        os.mkdir(self.path("machine"))
+        self.write("machine/update", re.search(r"```sh\n(.*?)```", page, re.S)[1].encode())
+        parts = [part for text in re.findall(r"```console\n(.*?)```", page, re.S) for part in text.split("$ ")[1:]]
         for line, _, output in (part.partition("\n") for part in parts):
             done = self.type(line)
             self.assertEqual((done.stdout, done.stderr), (output, ""), line)
         self.assertGreater(len(parts), 8)
 
-    def test_what_the_page_types_prints_what_it_says_and_a_forged_list_is_not_put_in_place(self):
+    def active(self):
+        with open(self.path("machine/active.bf"), "rb") as active:
+            return active.read()
+
+    def check_refused(self, says):
+        before = self.active()
+        done = self.type("sh machine/update", code=1)
+        self.assertIn(says, done.stderr)
+        self.assertEqual(self.active(), before)
+        self.assertTrue(os.path.exists(self.path("machine/list.bf")))  # the script ended there
+
+    def test_what_the_page_types_prints_what_it_says(self):
         self.type_the_page()
-        with open(os.path.join(self.dir, "machine", "active.bf"), "rb") as active:
-            before = active.read()
-        self.type("bf build list.bf --from today.txt --layout static --force -q")  # whole, and signed by nobody
+
+    def test_the_script_ends_at_what_fails_and_leaves_the_old_list_in_place(self):
+        self.type_the_page()
+        self.type("bf build list.bf --from today.txt --layout static --force -q")  # signed by nobody
         self.type("cp list.bf list.bf.minisig machine/")
-        self.type("cd machine && minisign -Vqm list.bf -p list.pub && bf copy list.bf active.bf --force", code=1)
-        with open(os.path.join(self.dir, "machine", "active.bf"), "rb") as active:
-            self.assertEqual(active.read(), before)
+        self.check_refused("Signature verification failed")
+        self.type("printf x | dd of=list.bf bs=1 seek=20000 conv=notrunc status=none")
+        self.type("minisign -S -s list.key -m list.bf && cp list.bf list.bf.minisig machine/")
+        self.check_refused("damaged")  # signed by its publisher as it is
 
     def test_a_follower_takes_the_new_list(self):
         self.type("seq 9 | bf build list.bf --layout static -q && bf copy list.bf active.bf -q")
