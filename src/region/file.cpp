@@ -215,6 +215,14 @@ Result<File> File::open_again_as_owner() const {
   return writable;
 }
 
+// The folder was opened before.
+static Error cannot_create(const std::string& path) {
+  if (errno == ENOENT)
+    return Error{Code::kNotFound, ENOENT,
+                 path + ": the folder is gone, or its filesystem makes no files. Give another path."};
+  return fail_errno(errno, path, "creating");
+}
+
 // A file without a name can be opened once more only through /proc. Without /proc, it gets a temporary name.
 Result<File> File::create_unnamed(const std::string& path, std::uint32_t mode) {
   auto opened = Folder::of(path);
@@ -222,13 +230,12 @@ Result<File> File::create_unnamed(const std::string& path, std::uint32_t mode) {
   std::shared_ptr<const Folder> folder = std::move(*opened);
   Descriptor descriptor = Descriptor::open(".", O_TMPFILE | O_RDWR, Children::kDoNot, mode, folder->descriptor());
   std::string temporary;
-  if (!descriptor.is_open() && errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
-    return fail_errno(errno, path, "creating");
+  if (!descriptor.is_open() && errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) return cannot_create(path);
   if (!descriptor.is_open() || access(link_in_proc(descriptor.number()).c_str(), F_OK) != 0) {
     temporary = temporary_name();
     descriptor = Descriptor::open(temporary.c_str(), O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, Children::kDoNot, mode,
                                   folder->descriptor());
-    if (!descriptor.is_open()) return fail_errno(errno, path, "creating");
+    if (!descriptor.is_open()) return cannot_create(path);
   }
   ask_to_keep_blocks(descriptor.number());
   auto file = new_file(std::move(descriptor), path, folder);

@@ -329,13 +329,13 @@ class Build(BfCase):
         self.assertEqual((done.returncode, done.stdout.startswith(b"built: built from 4 keys")), (0, True))
         replaced, said = done.stderr.splitlines(True)
         self.assert_warning(replaced, says="built: replaced a filter of about 3 keys. ")
-        self.assert_warning(said, says="built: has 4 keys, and was made for 3. It keeps its promised")
+        self.assert_warning(said, says="built: has 4 keys, and was made for 3. It is a little larger than that needs, so it keeps its promised")
         self.good("create", "f", "-q", "--capacity", "3", "--seed", "1")
         self.good("add", "f", "a", "b", "c")
         for _ in ("a new key", "a key that is there"):
             done = self.run_bf("add", "f", "d")
             self.assertEqual((done.returncode, done.stdout.startswith(b"f: 1 key added (")), (0, True))
-            self.assert_warning(done.stderr, says="f: has 4 keys, and was made for 3. It keeps its promised false-positive rate of 0.01 up to 51 keys. "
+            self.assert_warning(done.stderr, says="f: has 4 keys, and was made for 3. It is a little larger than that needs, so it keeps its promised false-positive rate of 0.01 up to 51 keys. "
                                                     "Make a larger one before that, of all keys (bf build --force; if nobody knows how many will come, see bf help fold).")
         self.good("add", "f", "e", "-q")
         done = self.run_bf("add", "f", *map(str, range(80)))

@@ -121,6 +121,11 @@ class Recover(BfCase):
         self.assertEqual(self.good("recover", "f", "--accept-loss"), b"f: is in use again. Any key may be missing.\n")
         self.assertEqual(self.good("recover", "f", "--no-keys"), b"f: 0 keys added again; it needed no recovery\n")
 
+    def test_a_filter_that_needs_no_recovery_is_said_to_have_its_keys(self):
+        self.good("build", "f", "-q", input=b"a\n")
+        self.refused("recover", "f", input=b"", says="has no keys. The filter needs no recovery, and has its keys.")
+        self.assertEqual(self.good("recover", "f", "--accept-loss"), b"f: needed no recovery, and has its keys.\n")
+
     def test_empty_lines_alone_are_an_error_and_the_empty_key_has_to_be_named(self):
         for args, text in ([], b"\n"), ([], b"\n\n\n"), (["-0"], b"\0"), ([], b" \n"), ([], b"\t \n\n"):
             with self.subTest(args=args, text=text):

@@ -57,7 +57,8 @@ void declare_build(CLI::App& app, Arguments& arguments) {
           "it\n"
           "keeps 8 bytes of each key of any list: 16 MiB in memory, and the rest in N such files. A list without keys "
           "is\n"
-          "an error: bf create makes empty filters. Which keys are certainly new: bf help add.\n" +
+          "an error: bf create makes empty filters. Which keys are certainly new: bf help add.\n"
+          "With --force the list is taken for all keys: none is compared with those of the filter that is replaced.\n" +
           kAboutForce,
       "  bf build words.bf --from words.txt --fpr 0.001");
 }

@@ -169,6 +169,8 @@ bfstore::Filter filter_of_keys(bfstore::Result<bfstore::Filter> opened, const st
                   ": no such file. Give the path of a filter. To make one: bf build of a list of keys, bf create for "
                   "keys to come, or --create of bf add and bf dedup.");
   }
+  if (!opened.ok() && (opened.error().code == bfstore::Code::kMagic || opened.error().code == bfstore::Code::kTooShort))
+    throw Failure(with_names_of_options(opened.error().message, file) + " If it is a list of keys: --from.");
   bfstore::Filter filter = unwrap(std::move(opened), file);
   refuse_external(filter, file);
   return filter;
@@ -403,7 +405,8 @@ void advise_if_past_capacity(const bfstore::Stats& stats, const std::string& fil
   if (held <= shape.capacity || held > most || stats.turning) return;  // the count of a window has keys that expired
   warn(
       file + ": has " + key_words(held) + ", and was made for " + grouped(shape.capacity) +
-      ". It keeps its promised false-positive rate of " + short_number(shape.fpr) + " up to " + key_words(most) +
+      ". It is a little larger than that needs, so it keeps its promised false-positive rate of " +
+      short_number(shape.fpr) + " up to " + key_words(most) +
       ". Make a larger one before that, of all keys (bf build --force; if nobody knows how many will come, see bf help "
       "fold).");
 }

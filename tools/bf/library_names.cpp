@@ -22,7 +22,7 @@ constexpr std::array kNames{
     Name{"capacity_at_most", "--capacity-at-most"},
     Name{" and seeds", " and --seeds"},
     Name{"with the seeds", "with --seeds"},
-    Name{"open it with the damage tolerated", "ask it with bf contains --tolerate-damage"},
+    Name{"open it with the option tolerate damage", "ask it with bf contains --tolerate-damage"},
     Name{"No mark was stored. Recover it (bf recover) with the keys after the marks,",
          "No mark was stored, so any key may be missing. Recover it (bf recover FILE --from ALL-KEYS),"},
     Name{"accept the loss, or", "accept the loss (bf recover --accept-loss), or"},

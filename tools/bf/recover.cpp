@@ -130,8 +130,15 @@ void warn_of_fewer(const Arguments& arguments, const bfstore::Report& before, co
 
 bool has_marks(const std::string& file) { return !unwrap(bfstore::inspect(file, false), file).marks.empty(); }
 
+bool needs_recovery(const bfstore::Report& report) {
+  using State = bfstore::FileState;
+  return report.state == State::kUnclean || report.state == State::kPoisoned || report.state == State::kRecovering;
+}
+
 // What to do if there are no keys after the marks. Without marks any key may be missing.
 std::string no_keys_words(const std::string& file) {
+  if (!needs_recovery(unwrap(bfstore::inspect(file, false), file)))
+    return "The filter needs no recovery, and has its keys.";
   return has_marks(file) ? "Give the keys that were added after the marks. If no key was added, say --no-keys."
                          : "It has no mark, so any key may be missing: give every key. If they may be answered absent: "
                            "--accept-loss instead.";
@@ -141,11 +148,8 @@ std::string no_keys_words(const std::string& file) {
 void refuse_no_keys(const Arguments& arguments) {
   if (!arguments.no_keys) return;
   const bfstore::Report report = unwrap(bfstore::inspect(arguments.file, false), arguments.file);
-  using State = bfstore::FileState;
-  const bool needed =
-      report.state == State::kUnclean || report.state == State::kPoisoned || report.state == State::kRecovering;
   const std::uint64_t keys = report.keys_added.value_or(0);
-  if (!needed || !report.marks.empty() || keys == 0) return;
+  if (!needs_recovery(report) || !report.marks.empty() || keys == 0) return;
   throw Failure(arguments.file + ": has no mark and counted " + key_words(keys) + ": without " +
                 (keys == 1 ? "it, it" : "its keys, they") +
                 " would be answered absent. Give the keys, or --accept-loss instead of --no-keys.");
@@ -193,12 +197,14 @@ std::vector<std::uint64_t> owners_of_keys(const Arguments& arguments) {
 }
 
 int accept_loss(const Arguments& arguments) {
+  const bool needed = needs_recovery(unwrap(bfstore::inspect(arguments.file, false), arguments.file));
   const std::string missing =
       has_marks(arguments.file) ? "Keys that were added after the marks may be missing." : "Any key may be missing.";
   bfstore::Filter filter =
       unwrap(open_filter(arguments, bfstore::OpenMode::kWrite, {.accept_loss = true}), arguments.file);
   check(filter.close(), arguments.file);
-  if (!arguments.quiet) report(arguments.file + ": is in use again. " + missing);
+  if (!arguments.quiet)
+    report(arguments.file + (needed ? ": is in use again. " + missing : ": needed no recovery, and has its keys."));
   return 0;
 }
 

@@ -279,10 +279,10 @@ std::string missing_bits_advice(const Facts& facts) {
   const bool in_use = facts.report.state == FileState::kInUse;
   const bool external = facts.report.identity->hash == static_cast<std::uint16_t>(bfstore::Hash::kExternal);
   return grouped(facts.stretches->emptier.size()) + " of " + grouped(facts.stretches->all.size()) +
-         " stretches of the body are much emptier than the others: a hole, a copy that did not finish, or a killed add "
-         "of millions of keys" +
-         (in_use ? ", or one that is under way" : "") + (external ? ", or digests that are not well mixed" : "") +
-         ". If bits are missing, a \"no\" may be wrong. " +
+         " stretches of the body are much emptier than the others: " +
+         (in_use ? "an add of millions of keys that is under way, " : "") +
+         "a hole, a copy that did not finish, or a killed add" + (in_use ? "" : " of millions of keys") +
+         (external ? ", or digests that are not well mixed" : "") + ". If bits are missing, a \"no\" may be wrong. " +
          (in_use ? "Unless it is even again when that add has ended, rebuild" : "Rebuild") +
          " it from all keys (bf build).";
 }

@@ -167,7 +167,7 @@ std::string in_words(const std::vector<DamagedRange>& ranges) {
 
 Error damaged(const OpenFile& opened, const std::vector<DamagedRange>& found) {
   return fail(Code::kDamaged, opened.file().path() + ": damaged (" + in_words(found) + ")." + base::kRestoreSealed +
-                                  ", or open it with the damage tolerated.");
+                                  ", or open it with the option tolerate damage.");
 }
 
 Error check_whole(const OpenFile& opened) {

@@ -168,7 +168,8 @@ Error check_options(const std::string& path, OpenMode mode, const OpenOptions& o
   if (options.recover && options.accept_loss) return refuse("to recover it and to accept the loss. Choose one.");
   if (!reading && (options.verify || options.tolerate_damage))
     return refuse("for writing with checksums to compare. Open it for reading.");
-  if (options.verify && options.tolerate_damage) return refuse("to refuse damage and to tolerate it. Choose one.");
+  if (options.verify && options.tolerate_damage)
+    return refuse("to refuse damage (verify) and to answer in spite of it (tolerate damage). Choose one.");
   if (reading && (options.recover || options.accept_loss || options.hard_limit))
     return refuse("for reading to recover it, to accept a loss or to limit its keys. Open it for writing.");
   if (!reading && options.no_write) return refuse("for writing by a handle that is to write nothing. Choose one.");

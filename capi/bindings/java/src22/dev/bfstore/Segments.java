@@ -55,6 +55,9 @@ public final class Segments {
   }
 
   private static Keys.Memory memory(MemorySegment segment) {
+    if (segment == null) {
+      throw BfstoreException.invalid("the segment is null");
+    }
     if (!segment.isNative()) {
       throw BfstoreException.invalid("the segment is on the heap: Keys.fixed and Keys.column take arrays");
     }

@@ -31,6 +31,7 @@ class SegmentsTest extends Case {
       assertEquals(3, filter.addMany(Segments.fixed(segment, 4)));
     }
     assertThrows(BfstoreException.InvalidException.class, () -> Segments.fixed(MemorySegment.ofArray(data), 4));
+    assertThrows(BfstoreException.InvalidException.class, () -> Segments.fixed(null, 4));
   }
 
   @Test
