@@ -233,7 +233,8 @@ static inline int64_t bfs_count(const bfs_filter* filter, const void* key, size_
 /* --- Keys that expire --------------------------------------------------------------------------------------------- */
 
 /* A key is kept for bfs_options.window_ms milliseconds after its last add, at least.  Time is divided into epochs, of
- * which the filter keeps the keys of the last 8, 4 or 2.  capacity is the number of keys of one window. */
+ * which the filter keeps the keys of the last 8, 4 or 2.  capacity is the number of keys of one window, which
+ * come evenly.  bfs_build, whose keys are all in one epoch, takes 7, 3 or 1 times their number if none is given. */
 #define BFS_LAYOUT_WINDOW 5   /* 8 epochs: kept for a seventh of the window longer, at most */
 #define BFS_LAYOUT_WINDOW_4 6 /* 4 epochs: for a third longer.  The smallest one for a rate of 1 % */
 #define BFS_LAYOUT_WINDOW_2 7 /* 2 epochs: for the window once more */

@@ -335,9 +335,18 @@ Result<std::unique_ptr<Ask>> gather_for(const std::string& path, const Options& 
 
 }  // namespace store
 
+// The keys of a window come evenly in its epochs but one: that is what capacity and rate are for (FORMAT.md, "Epochs").
+// Keys that are there at once are all in one epoch.
+static std::uint64_t capacity_for(std::uint64_t keys, const Options& options) noexcept {
+  const Layout layout = options.layout.value_or(store::usual_layout(options, false));
+  const layout::Row* const row = layout::find(static_cast<std::uint16_t>(layout));
+  const std::uint64_t epochs = row == nullptr ? 0 : row->info.epochs;
+  return std::max<std::uint64_t>(1, keys) * (epochs == 0 ? 1 : epochs - 1);
+}
+
 Result<Filter> Filter::build(const std::string& path, const Options& options, const Keys& keys, unsigned threads) {
   store::OwnOptions all(options);
-  if (!store::is_sized(all) && !store::counts_its_keys(all)) all.capacity = std::max<std::uint64_t>(1, keys.size());
+  if (!store::is_sized(all) && !store::counts_its_keys(all)) all.capacity = capacity_for(keys.size(), all);
   all.unpublished = true;
   all.exclusive = true;
   auto made = create(path, all);

@@ -212,11 +212,14 @@ Error check_window(const layout::Row& row, const Options& options) {
                                   " expire. Give the window: for how long they are kept.");
 }
 
-// The layout of a filter whose options name none.
+}  // namespace
+
 Layout usual_layout(const Options& options, bool gives_positions) noexcept {
   if (options.window_ms != 0) return Layout::kWindow;
   return gives_positions ? Layout::kClassic : Layout::kBlocked;
 }
+
+namespace {
 
 Result<Planned> shape_of_size(const Options& options, std::uint64_t body_bytes) {
   const Hash hash = options.hash.value_or(Hash::kXxh3);

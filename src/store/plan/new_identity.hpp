@@ -24,6 +24,9 @@ struct OwnOptions : Options {
 // Makes the identity of a file or of an embedded filter. For a bare filter (Options::bare), what its bytes say.
 Result<format::Identity> new_identity(const Options& options, format::Form form);
 
+// The layout of a filter whose options name none.
+Layout usual_layout(const Options& options, bool gives_positions) noexcept;
+
 // kInvalid if a window is given (it is not 0) to a layout whose keys do not expire.
 Error check_has_window(const layout::Row& row, std::uint64_t window_ms);
 

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -290,7 +292,8 @@ TEST_CASE("a file that is built of keys has each of them, in every layout and by
       REQUIRE(built.ok());
       std::vector<std::uint8_t> answers(keys.size());
       CHECK(built->contains_keys(Keys::digests(keys), answers).keys() == keys.size());
-      CHECK(built->shape().capacity == keys.size());
+      const std::uint64_t epochs_of_capacity = row.can.expire ? row.epochs - 1 : 1;
+      CHECK(built->shape().capacity == epochs_of_capacity * keys.size());
       CHECK_FALSE(built->stats().saturated);
       CHECK(*built->is_current());
       CHECK(state_of(dir.file()) == FileState::kClean);
@@ -311,6 +314,20 @@ TEST_CASE("a file that is built has the bits of one to which the keys were added
   REQUIRE(compared.ok());
   CHECK(compared->equal);
   CHECK(built.stats().keys_added == added.stats().keys_added);
+}
+
+TEST_CASE("a window that is built has room for all of its keys in one epoch") {
+  const TempDir dir(memory_folder());
+  const std::vector<std::uint64_t> keys = digests(30'000);
+  Options options;
+  options.window_ms = 3'600'000;
+  for (const auto& [layout, others] : std::map<Layout, std::uint64_t>{{Layout::kWindow, 7}, {Layout::kWindow4, 3}}) {
+    options.layout = layout == Layout::kWindow ? std::nullopt : std::optional(layout);
+    const Filter built = opened(Filter::build(dir.file(std::to_string(others)), options, Keys::digests(keys)));
+    CHECK(built.shape().layout == layout);
+    CHECK(built.shape().capacity == others * keys.size());
+    CHECK(built.stats({.fill = true}).fill->estimated_fpr < 1.5 * built.shape().fpr);
+  }
 }
 
 TEST_CASE("of no keys a filter is built that calls each key absent") {
