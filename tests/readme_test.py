@@ -108,12 +108,17 @@ class FirstScreen(unittest.TestCase):
         return self.run_in_folder(["sh", "-c", line], env={**os.environ, "PATH": path, "BFSTORE": str(README.parent.resolve())})
 
     def test_the_guide_shows_what_its_commands_print(self) -> None:
-        """Each page in a folder of its own. A line "..." stands for lines that are left out."""
+        """Each page in a folder of its own. A line "..." stands for lines that are left out. A script begins with its name."""
+        scripts = re.compile("^```sh\n(#!/bin/sh\n# ([^\n]*)\n.*?)^```", re.MULTILINE | re.DOTALL)
         blocks = re.compile("^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
         shown = {page: "".join(blocks.findall(page.read_text("utf-8"))) for page in GUIDE.glob("*.md")}
         self.assertTrue(shown[GUIDE / "start.md"] and shown[GUIDE / "foreign.md"])
         for page in filter(shown.get, shown):
             self.setUp()
+            for text, name in scripts.findall(page.read_text("utf-8")):
+                script = pathlib.Path(self.folder.name) / name
+                script.parent.mkdir(exist_ok=True)
+                script.write_text(text, "utf-8")
             for line, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", shown[page], re.MULTILINE):
                 ran = self.typed(line)
                 self.assertEqual((ran.returncode, ran.stderr), (0, ""), f"{page.name}: {line}")
