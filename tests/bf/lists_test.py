@@ -263,7 +263,8 @@ class Lists(BfCase):
         self.write("names.txt", b"one\ntwo\n" * 20)
         self.write("short", b"one\n")
         for name in ("names.txt", "short"):
-            self.refused("add", name, "x", says=f"{name}: is no bfstore filter, and looks like a list of keys. The filter comes first: bf add FILTER --from {name}.")
+            for command in ("add", "contains", "count", "dedup", "recover"):
+                self.refused(command, name, "x", says=f"{name}: is no bfstore filter, and looks like a list of keys. The filter comes first, and then --from {name}.")
         self.write("zeros", bytes(100))
         self.assertNotIn(b"looks like a list", self.refused("add", "zeros", "x", says="zeros: "))
 

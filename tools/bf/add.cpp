@@ -3,16 +3,13 @@
 #include "filter_use.hpp"
 #include "foreign.hpp"
 #include "interrupt.hpp"
-#include "list_kind.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
 #include "secret.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdint>
-#include <fstream>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -144,25 +141,11 @@ bool worth_waiting(const Arguments& arguments, Clock::time_point begin) {
   return left_of(arguments.lock_timeout_ms.value_or(kPatienceMs), begin) != 0;
 }
 
-// True for a file whose first bytes are text.
-bool looks_like_a_list(const std::string& file) {
-  std::array<char, 256> head{};
-  std::ifstream from(file, std::ios::binary);
-  from.read(head.data(), head.size());
-  const std::string_view there(head.data(), static_cast<std::size_t>(from.gcount()));
-  return !there.empty() && !kind_of(there) && std::none_of(there.begin(), there.end(), [](char c) {
-    return c >= 0 && c < ' ' && c != '\n' && c != '\r' && c != '\t';
-  });
-}
-
-// Says what another program's filter is, to which nothing is added.
+// Says what another program's filter is, to which nothing is added, or that it is a list.
 void refuse_other_filter(const bfstore::Error& error, const Arguments& arguments) {
   if (error.code != bfstore::Code::kMagic && error.code != bfstore::Code::kTooShort) return;
   const auto found = recognize(arguments.file, arguments.any_filesystem);
-  if (!found && looks_like_a_list(arguments.file))
-    throw Failure(arguments.file + ": is no bfstore filter, and looks like a list of keys. The filter comes first: " +
-                  "bf add FILTER --from " + arguments.file + ".");
-  if (!found) return;
+  if (!found) return refuse_list(error, arguments.file);
   throw Failure(arguments.file +
                 ": is no bfstore filter, so no keys are added to it. It looks like one of the format " +
                 found->formats + ": make a bfstore file of it first (bf import " + arguments.file + " NEW " +

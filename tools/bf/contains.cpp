@@ -261,6 +261,7 @@ bfstore::Result<bfstore::Filter> open_own(const Arguments& arguments, const bfst
   if (!is_other) return own;
   refuse_foreign(arguments.file, arguments);
   if (was_a_filter(arguments.file)) return own;
+  refuse_list(own.error(), arguments.file);
   throw Failure(own.error().message + " If it is another program's filter, give --format.");
 }
 

@@ -6,6 +6,7 @@
 #include "interrupt.hpp"
 #include "library_names.hpp"
 #include "link.hpp"
+#include "list_kind.hpp"
 #include "numbers.hpp"
 #include "output.hpp"
 #include "promise.hpp"
@@ -15,10 +16,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -32,6 +35,17 @@ constexpr std::size_t kDigestsAtOnce = 65'536;
 
 // True for keys that a script makes of an empty variable.
 bool is_blank(std::string_view key) { return key.find_first_not_of(" \t\r\n") == std::string_view::npos; }
+
+// True for a file whose first bytes are text.
+bool looks_like_a_list(const std::string& file) {
+  std::array<char, 256> head{};
+  std::ifstream from(file, std::ios::binary);
+  from.read(head.data(), head.size());
+  const std::string_view there(head.data(), static_cast<std::size_t>(from.gcount()));
+  return !there.empty() && !kind_of(there) && std::none_of(there.begin(), there.end(), [](char c) {
+    return c >= 0 && c < ' ' && c != '\n' && c != '\r' && c != '\t';
+  });
+}
 
 // The library's message does not name the link's target.
 void refuse_link(const std::string& file) {
@@ -162,6 +176,14 @@ void publish(bfstore::Filter& filter, const std::string& file) {
   check(error, file);
 }
 
+void refuse_list(const bfstore::Error& error, const std::string& file) {
+  const bool is_no_filter = error.code == bfstore::Code::kMagic || error.code == bfstore::Code::kTooShort;
+  if (!is_no_filter || !looks_like_a_list(file)) return;
+  throw Failure(file +
+                ": is no bfstore filter, and looks like a list of keys. The filter comes first, and then --from " +
+                file + ".");
+}
+
 bfstore::Filter filter_of_keys(bfstore::Result<bfstore::Filter> opened, const std::string& file) {
   if (!opened.ok() && opened.error().code == bfstore::Code::kNotFound) {
     refuse_link(file);
@@ -169,8 +191,7 @@ bfstore::Filter filter_of_keys(bfstore::Result<bfstore::Filter> opened, const st
                   ": no such file. Give the path of a filter. To make one: bf build of a list of keys, bf create for "
                   "keys to come, or --create of bf add and bf dedup.");
   }
-  if (!opened.ok() && (opened.error().code == bfstore::Code::kMagic || opened.error().code == bfstore::Code::kTooShort))
-    throw Failure(with_names_of_options(opened.error().message, file) + " If it is a list of keys: --from.");
+  if (!opened.ok()) refuse_list(opened.error(), file);
   bfstore::Filter filter = unwrap(std::move(opened), file);
   refuse_external(filter, file);
   return filter;

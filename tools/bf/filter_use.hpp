@@ -91,6 +91,9 @@ bool refuse_taken(const std::string& file, bool replace, const std::string& inst
 // Gives an unpublished filter its name.
 void publish(bfstore::Filter& filter, const std::string& file);
 
+// Throws Failure if the error is about a file that is no filter, and its first bytes are text.
+void refuse_list(const bfstore::Error& error, const std::string& file);
+
 // Returns the filter, or throws Failure if it was not opened or takes no keys.
 bfstore::Filter filter_of_keys(bfstore::Result<bfstore::Filter> opened, const std::string& file);
 

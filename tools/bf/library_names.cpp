@@ -19,6 +19,8 @@ constexpr std::array kNames{
     Name{"max_bytes", "--max-bytes"},
     Name{"Build it (bf build, bfs_build), or create it unpublished, add the keys and publish it.",
          "Build it (bf build)."},
+    Name{"Open it for reading, or build another one.",
+         "Add to the filter that it was made of, or build another one from all keys (bf build)."},
     Name{"capacity_at_most", "--capacity-at-most"},
     Name{" and seeds", " and --seeds"},
     Name{"with the seeds", "with --seeds"},
