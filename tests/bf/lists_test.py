@@ -255,7 +255,11 @@ class Lists(BfCase):
         self.write("image", b"\x89PNG\r\n\x1a\n" + bytes(100))
         self.write("photo", b"\xff\xd8\xff\xe0" + bytes(100))
         self.write("program", b"\x7fELF" + bytes(100))
-        for name, what in (("other", "a bfstore filter"), ("image", "a PNG image"), ("photo", "a JPEG image"), ("program", "a program or a library (ELF)")):
+        self.good("copy", "other", "newer", "-q")
+        self.good("add", "newer", "x", "-q")
+        self.good("delta", "other", "newer", "delta", "-q")
+        for name, what in (("other", "a bfstore filter"), ("image", "a PNG image"), ("photo", "a JPEG image"), ("program", "a program or a library (ELF)"),
+                           ("delta", "a delta")):
             for command in ("add", "contains", "dedup"):
                 self.refused(command, "f", "--from", name, says=f"{name}: is {what}, and not a list of keys. ")
 
@@ -265,6 +269,7 @@ class Lists(BfCase):
         for name in ("names.txt", "short"):
             for command in ("add", "contains", "count", "dedup", "recover"):
                 self.refused(command, name, "x", says=f"{name}: is no bfstore filter, and looks like a list of keys. The filter comes first, and then --from {name}.")
+        self.refused("add", "names.txt", "--from", "names.txt", says="names.txt: is no bfstore filter, and looks like a list of keys.")
         self.write("zeros", bytes(100))
         self.assertNotIn(b"looks like a list", self.refused("add", "zeros", "x", says="zeros: "))
 

@@ -326,15 +326,21 @@ class Replace(BfCase):
 
     def test_no_command_replaces_a_file_that_is_damaged_or_no_filter_without_the_word(self):
         whole = self.read("old")
-        for what, code in ((b"Z" + whole[1:], "EMAGIC"), (whole[:64] + bytes(8) + whole[72:], "ECHECKSUM"), (bytes(8192), "E"),
-                           (lines(KEYS * 3), "EMAGIC"), (b"a\n", "ETOOSHORT"), (whole[:-1], "E")):
+        damaged = whole[:64] + bytes(8) + whole[72:]
+        for what, code in ((damaged, "ECHECKSUM"), (bytes(8192), "E"), (whole[:-1], "E")):
             with self.subTest(code):
                 self.write("f", what)
                 self.refused_by_each("is no filter file, or damaged (BFS_" + code)
+        for what in (b"Z" + whole[1:], lines(KEYS * 3), b"a\n"):
+            self.write("f", what)
+            for command in self.COMMANDS:
+                for accept in ([], ["--accept-loss"]):
+                    self.refused(*command, "--force", *accept, says="f: is no filter, and --force replaces filters alone.")
+            self.assertEqual(self.read("f"), what)
         for command in self.COMMANDS:
-            self.write("f", b"Z" + whole[1:])
+            self.write("f", damaged)
             self.good(*command, "--force", "--accept-loss", "-q")
-        self.write("f", b"Z")
+        self.write("f", damaged)
         self.good("copy", "old", "f", "--filling", "--force", "-q")
 
     def test_no_command_replaces_another_filter_without_the_word_unless_it_is_empty(self):

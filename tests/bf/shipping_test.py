@@ -50,8 +50,11 @@ class Shipping(BfCase):
         self.type("cp list.bf list.bf.minisig machine/")
         self.check_refused("Signature verification failed")
         self.type("printf x | dd of=list.bf bs=1 seek=20000 conv=notrunc status=none")
-        self.type("minisign -S -s list.key -m list.bf && cp list.bf list.bf.minisig machine/")
+        self.type("minisign -S -s list.key -m list.bf -t 'list of 2026-11-29' && cp list.bf list.bf.minisig machine/")
         self.check_refused("damaged")  # signed by its publisher as it is
+        self.type("bf build list.bf --from today.txt --layout static --force -q")
+        self.type("minisign -S -s list.key -m list.bf -t 'list of 2026-11-01' && cp list.bf list.bf.minisig machine/")
+        self.check_refused("disorder: list of 2026-11-01")
 
     def test_a_follower_takes_the_new_list(self):
         self.type("seq 9 | bf build list.bf --layout static -q && bf copy list.bf active.bf -q")

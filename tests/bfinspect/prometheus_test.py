@@ -140,6 +140,18 @@ class Metrics(MetricsCase):
         self.assertEqual((done.returncode, b"cannot write it" in done.stderr), (3, True), done)
         with open(metrics, "rb") as file:
             self.assertEqual(before, file.read())
+
+    def test_a_file_that_has_no_metrics_is_not_replaced(self):
+        good, other = self.make(), self.path("bfstore.prom")
+        for text in (b"alice\n" * 9, b"# HELP node_up\n"):
+            with open(other, "wb") as file:
+                file.write(text)
+            done = self.run_inspector("--prometheus", "--output", other, good)
+            self.assertEqual((done.returncode, b"bfstore.prom: has no metrics of bfstore." in done.stderr), (3, True), done)
+            with open(other, "rb") as file:
+                self.assertEqual(file.read(), text)
+        os.truncate(other, 0)
+        self.assertEqual(self.run_inspector("--prometheus", "--output", other, good).returncode, 0)
         self.assertEqual(sorted(os.listdir(self.folder)), ["bfstore.prom", "f.bf"])
         refused = self.run_inspector("--prometheus", "--output", good, good)
         self.assertEqual((refused.returncode, b"is a filter" in refused.stderr), (3, True))

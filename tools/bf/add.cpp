@@ -276,9 +276,7 @@ int add(const Arguments& arguments) {
   interrupt::defer();
   std::optional<KeySource> source;
   if (arguments.keys.empty()) source.emplace(arguments.from, arguments.list);
-  if (source && source->is_same_file(arguments.file)) {
-    throw Failure(arguments.file + ": is the filter itself, not a list of keys. Name another file with --from.");
-  }
+  if (source) refuse_itself(*source, arguments.file);
   bool created = false;
   bfstore::Filter filter = open_to_add(arguments, source && source->bytes(), &created);
   if (!created) refuse_other_form(filter, arguments);

@@ -299,7 +299,7 @@ int build(const Arguments& arguments) {
   options.replace = refuse_taken(arguments.file, arguments.options.replace, "Add to it (bf add)");
   if (input.source().is_same_file(arguments.file))
     throw Failure(arguments.file + ": is the list of keys itself. Name another file.");
-  refuse_no_filter(arguments);
+  refuse_no_filter(arguments, arguments.file);
   keep_hash_of_replaced(arguments, options);
   options.unpublished = true;
   if (arguments.spools != 0) input.sort(arguments, options);

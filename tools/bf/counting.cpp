@@ -21,9 +21,7 @@ void each_batch(const bfstore::Filter& filter, const Arguments& arguments,
     return;
   }
   KeySource source(arguments.from, arguments.list);
-  if (source.is_same_file(arguments.file)) {
-    throw Failure(arguments.file + ": is the filter itself, not a list of keys. Name another file with --from.");
-  }
+  refuse_itself(source, arguments.file);
   KeyReader reader(source);
   KeyMaker maker(form, source.name());
   std::vector<std::string_view> lines;

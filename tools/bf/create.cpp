@@ -35,7 +35,7 @@ void declare_create(CLI::App& app, Arguments& arguments) {
 int create(const Arguments& arguments) {
   interrupt::defer();
   refuse_taken(arguments.file, arguments.options.replace, "Add to it (bf add)");
-  refuse_no_filter(arguments);
+  refuse_no_filter(arguments, arguments.file);
   bfstore::Options options = arguments.options;
   keep_hash_of_replaced(arguments, options);
   options.note = with_form_of_replaced(arguments, note_of_new(arguments));

@@ -176,12 +176,21 @@ void publish(bfstore::Filter& filter, const std::string& file) {
   check(error, file);
 }
 
-void refuse_list(const bfstore::Error& error, const std::string& file) {
-  const bool is_no_filter = error.code == bfstore::Code::kMagic || error.code == bfstore::Code::kTooShort;
-  if (!is_no_filter || !looks_like_a_list(file)) return;
+[[noreturn]] static void fail_list(const std::string& file) {
   throw Failure(file +
                 ": is no bfstore filter, and looks like a list of keys. The filter comes first, and then --from " +
                 file + ".");
+}
+
+void refuse_list(const bfstore::Error& error, const std::string& file) {
+  const bool is_no_filter = error.code == bfstore::Code::kMagic || error.code == bfstore::Code::kTooShort;
+  if (is_no_filter && looks_like_a_list(file)) fail_list(file);
+}
+
+void refuse_itself(const KeySource& source, const std::string& file) {
+  if (!source.is_same_file(file)) return;
+  if (looks_like_a_list(file)) fail_list(file);
+  throw Failure(file + ": is the filter itself, not a list of keys. Name another file with --from.");
 }
 
 bfstore::Filter filter_of_keys(bfstore::Result<bfstore::Filter> opened, const std::string& file) {

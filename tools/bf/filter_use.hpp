@@ -94,6 +94,9 @@ void publish(bfstore::Filter& filter, const std::string& file);
 // Throws Failure if the error is about a file that is no filter, and its first bytes are text.
 void refuse_list(const bfstore::Error& error, const std::string& file);
 
+// Throws Failure if the list of keys is the file that is to be the filter.
+void refuse_itself(const KeySource& source, const std::string& file);
+
 // Returns the filter, or throws Failure if it was not opened or takes no keys.
 bfstore::Filter filter_of_keys(bfstore::Result<bfstore::Filter> opened, const std::string& file);
 

@@ -190,7 +190,7 @@ int import_array(const Arguments& arguments) {
     check_keys(filter, arguments);
     if (interrupt::pending()) return 2;
   }
-  refuse_no_filter(arguments);
+  refuse_no_filter(arguments, arguments.file);
   const bfstore::Stats stats = filter.stats();
   const std::string note = filter.note();
   const Displaced displaced(arguments);

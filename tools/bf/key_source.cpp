@@ -69,7 +69,7 @@ KeySource::KeySource(const std::string& from, const std::string& what, ListForma
   // In both cases the descriptor is above 2, so that closing it never frees number 0.
   fd_ = from == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : ::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
   if (fd_ < 0 && errno == ENOENT) throw Failure(name_ + ": no such file. Give the path of a file with " + what + ".");
-  if (fd_ < 0) throw Failure(name_ + ": cannot open " + what + ": " + std::strerror(errno));
+  if (fd_ < 0) throw Failure(name_ + ": cannot open " + what + ": " + tools::system_words(errno) + ".");
   try {
     const struct stat facts = stat_of(fd_);
     if (S_ISDIR(facts.st_mode)) throw Failure(name_ + ": a directory. Give the path of a file with " + what + ".");

@@ -42,6 +42,9 @@ constexpr std::array kMagics{
     Magic{"LZIP\x01"sv, {"compressed with lzip", "lzip", {}, 0, "-dca"}},
     Magic{"\x89LZO\0\r\n\x1A\n"sv, {"compressed with lzop", "lzop", {}}},
     Magic{kFilterMagic, {"a bfstore filter", {}, kAFilterHasNone}},
+    Magic{"\x89"
+          "BFD\r\n\x1A\n"sv,
+          {"a delta", {}, "bf apply makes the newer filter of it"}},
     Magic{"\x89PNG\r\n\x1A\n"sv, {"a PNG image", {}, kGiveAnother}},
     Magic{"\xFF\xD8\xFF"sv, {"a JPEG image", {}, kGiveAnother}},
     Magic{"\x7F"

@@ -49,7 +49,8 @@ void declare_recover(CLI::App& app, Arguments& arguments) {
       std::string(
           "For a filter that is unclean or poisoned (see bfinspect). It has the keys up to the marks. Give all keys\n"
           "that were added after the marks: bf calls a key absent that you leave out. Until the keys of every owner\n"
-          "are added, the filter answers maybe for every key. No keys at all are an error without --no-keys, which "
+          "are added, every answer is maybe, and bf contains exits with 2. No keys at all are an error without "
+          "--no-keys, which "
           "needs "
           "a mark.\nWithout marks give every key that was added since the filter was last closed well, or simply "
           "every key: bf\nwarns of a list that has fewer keys than the filter counted, and recovers all the same. "
@@ -217,9 +218,7 @@ int recover(const Arguments& arguments) {
   warn_of_unknown(arguments);
   std::optional<KeySource> source;
   if (arguments.keys.empty() && !arguments.no_keys) source.emplace(arguments.from, arguments.list);
-  if (source && source->is_same_file(arguments.file)) {
-    throw Failure(arguments.file + ": is the filter itself, not a list of keys. Name another file with --from.");
-  }
+  if (source) refuse_itself(*source, arguments.file);
   if (source) check_there_are_keys(arguments, *source);
   const bfstore::Report before = unwrap(bfstore::inspect(arguments.file, false), arguments.file);
   bfstore::Filter filter =

@@ -108,6 +108,7 @@ void refuse_other_secret(const Arguments& arguments) {
 }  // namespace
 
 Replaced::Replaced(const Arguments& arguments, std::string path) : arguments_(arguments), path_(std::move(path)) {
+  refuse_no_filter(arguments, path_);
   const bfstore::Options& options = arguments.options;
   if (!options.replace || options.filling || arguments.accept_loss) return;
   auto found = bfstore::inspect(path_, false);
@@ -191,17 +192,17 @@ void Replaced::refuse_loss_of_parts(std::span<const bfstore::Filter> parts) cons
   }
 }
 
-void refuse_no_filter(const Arguments& arguments) {
+void refuse_no_filter(const Arguments& arguments, const std::string& path) {
   if (!arguments.options.replace) return;
   std::array<char, 512> first{};
-  std::ifstream file(arguments.file, std::ios::binary);
+  std::ifstream file(path, std::ios::binary);
   file.read(first.data(), first.size());
   const std::string_view head(first.data(), static_cast<std::size_t>(file.gcount()));
   // A power cut may leave zeros.
   if (kFilterMagic.starts_with(head.substr(0, kFilterMagic.size())) ||
       head.find_first_not_of('\0') == std::string_view::npos)
     return;
-  throw Failure(arguments.file +
+  throw Failure(path +
                 ": is no filter, and --force replaces filters alone. If it may go, remove it first (rm), or choose "
                 "another name.");
 }

@@ -15,8 +15,8 @@ namespace bf {
 class Replaced {
  public:
   // Throws Failure if there is a file of that name that --force would replace, and it is not a good filter file: bf
-  // cannot tell which keys it has. An empty file has none. With --accept-loss or --filling nothing is looked at, here
-  // and in the functions below.
+  // cannot tell which keys it has. An empty file has none. With --accept-loss or --filling a damaged filter may go, and
+  // the functions below look at nothing.
   Replaced(const Arguments& arguments, std::string path);
 
   [[nodiscard]] bool is_there() const noexcept { return identity_.has_value(); }
@@ -48,7 +48,7 @@ class Replaced {
 
 // Throws Failure if --force would replace a file that is no filter, which is rather a mistyped name. A damaged filter
 // and an empty file may go.
-void refuse_no_filter(const Arguments& arguments);
+void refuse_no_filter(const Arguments& arguments, const std::string& path);
 
 // Gives `options` the hash and seed of the filter that --force replaces, unless the command line names them: readers
 // that follow the path (BFS_FOLLOW) continue only with the same ones. Throws Failure if that hash has a secret, and it

@@ -38,7 +38,7 @@ constexpr const char* kMakeOne = " Make one with head -c 16 /dev/urandom > FILE.
   if (errno == ENOENT)
     throw Failure("--secret-file: " + path + ": no such file. Give the file of the secret, if the filter has one." +
                   kMakeOne);
-  throw Failure("--secret-file: " + path + ": " + std::strerror(errno));
+  throw Failure("--secret-file: " + path + ": " + tools::system_words(errno) + ".");
 }
 
 void warn_if_others_may_read(int file, const std::string& path) {

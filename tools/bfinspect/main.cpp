@@ -228,9 +228,12 @@ int print_metrics(const Arguments& arguments) {
     }
     worst = std::max(worst, report ? files.back().facts->verdict : Verdict::kFailed);
   }
+  if (arguments.output.empty()) return finish(metrics_of(files), worst);
+  if (!may_be_metrics(arguments.output))
+    return complain(arguments.output +
+                    ": has no metrics of bfstore. If it may go, remove it first (rm), or choose another name.");
   constexpr bool kReplace = true;  // the metrics of the last time
-  return arguments.output.empty() ? finish(metrics_of(files), worst)
-                                  : write_file(arguments.output, kReplace, metrics_of(files), worst);
+  return write_file(arguments.output, kReplace, metrics_of(files), worst);
 }
 
 // Returns what is wrong with the arguments together, or nothing.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
 
 namespace tools {
 
@@ -9,5 +10,8 @@ class Failure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+// Returns what the errno says, and the way out if there is one: "Permission denied. Check the permissions ..."
+std::string system_words(int os_errno);
 
 }  // namespace tools

@@ -19,7 +19,7 @@ namespace tools {
 namespace {
 
 [[noreturn]] void fail(const std::string& path, const char* what, int error) {
-  throw Failure(path + ": " + what + ": " + std::strerror(error));
+  throw Failure(path + ": " + what + ": " + system_words(error) + ".");
 }
 
 mode_t less_the_umask(unsigned mode) {
