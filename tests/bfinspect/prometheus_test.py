@@ -140,6 +140,8 @@ class Metrics(MetricsCase):
         self.assertEqual((done.returncode, b"cannot write it" in done.stderr), (3, True), done)
         with open(metrics, "rb") as file:
             self.assertEqual(before, file.read())
+        self.assertEqual(sorted(os.listdir(self.folder)), ["bfstore.prom", "f.bf"])
+        self.assertIn(b"--output is for --prometheus alone", self.run_inspector("--output", metrics, good).stderr)
 
     def test_a_file_that_has_no_metrics_is_not_replaced(self):
         good, other = self.make(), self.path("bfstore.prom")
@@ -150,12 +152,10 @@ class Metrics(MetricsCase):
             self.assertEqual((done.returncode, b"bfstore.prom: has no metrics of bfstore." in done.stderr), (3, True), done)
             with open(other, "rb") as file:
                 self.assertEqual(file.read(), text)
+        refused = self.run_inspector("--prometheus", "--output", good, good)
+        self.assertEqual((refused.returncode, b"f.bf: has no metrics" in refused.stderr), (3, True), refused)
         os.truncate(other, 0)
         self.assertEqual(self.run_inspector("--prometheus", "--output", other, good).returncode, 0)
-        self.assertEqual(sorted(os.listdir(self.folder)), ["bfstore.prom", "f.bf"])
-        refused = self.run_inspector("--prometheus", "--output", good, good)
-        self.assertEqual((refused.returncode, b"is a filter" in refused.stderr), (3, True))
-        self.assertIn(b"--output is for --prometheus alone", self.run_inspector("--output", metrics, good).stderr)
 
     def test_the_metrics_replace_no_link_no_fifo_and_no_device(self):
         self.make(name="good")
