@@ -76,7 +76,9 @@ class InPlace(BfCase):
         self.refused("contains", "short", "alice", says="--format jaybird")
         self.write("large", Published(100_000, 0.01, "jaybird").to_bytes())
         self.refused("contains", "large", "alice", says="--format jaybird")
-        for name, data in (("text", b"alice\n" * 1000), ("empty", b""), ("cut", self.file[:-1]), ("longer", self.file + b"\0"), ("zeros", bytes(5000))):
+        self.write("text", b"alice\n" * 1000)
+        self.refused("contains", "text", "alice", says="text: is no bfstore filter, and looks like a list of keys.")
+        for name, data in (("empty", b""), ("cut", self.file[:-1]), ("longer", self.file + b"\0"), ("zeros", bytes(5000))):
             self.write(name, data)
             said = self.refused("contains", name, "alice", says=name)
             self.assertIn(b"not a bfstore file", said)
