@@ -255,11 +255,12 @@ class Lists(BfCase):
         self.write("image", b"\x89PNG\r\n\x1a\n" + bytes(100))
         self.write("photo", b"\xff\xd8\xff\xe0" + bytes(100))
         self.write("program", b"\x7fELF" + bytes(100))
+        self.write("set", b"bfstore-set 1\npart0.bf\n")
         self.good("copy", "other", "newer", "-q")
         self.good("add", "newer", "x", "-q")
         self.good("delta", "other", "newer", "delta", "-q")
         for name, what in (("other", "a bfstore filter"), ("image", "a PNG image"), ("photo", "a JPEG image"), ("program", "a program or a library (ELF)"),
-                           ("delta", "a delta")):
+                           ("delta", "a delta"), ("set", "a list of parts of a filter")):
             for command in ("add", "contains", "dedup"):
                 self.refused(command, "f", "--from", name, says=f"{name}: is {what}, and not a list of keys. ")
 

@@ -30,9 +30,9 @@ class Shipping(BfCase):
             self.assertEqual((done.stdout, done.stderr), (output, ""), line)
         self.assertGreater(len(parts), 8)
 
-    def active(self):
-        with open(self.path("machine/active.bf"), "rb") as active:
-            return active.read()
+    def active(self, name="active.bf"):
+        with open(self.path("machine/" + name), "rb") as file:
+            return file.read()
 
     def check_refused(self, says):
         before = self.active()
@@ -50,11 +50,17 @@ class Shipping(BfCase):
         self.type("cp list.bf list.bf.minisig machine/")
         self.check_refused("Signature verification failed")
         self.type("printf x | dd of=list.bf bs=1 seek=20000 conv=notrunc status=none")
-        self.type("minisign -S -s list.key -m list.bf -t 'list of 2026-11-29' && cp list.bf list.bf.minisig machine/")
+        self.type("minisign -S -s list.key -m list.bf -t 'list of 2026-11-30' && cp list.bf list.bf.minisig machine/")
         self.check_refused("damaged")  # signed by its publisher as it is
         self.type("bf build list.bf --from today.txt --layout static --force -q")
         self.type("minisign -S -s list.key -m list.bf -t 'list of 2026-11-01' && cp list.bf list.bf.minisig machine/")
         self.check_refused("disorder: list of 2026-11-01")
+
+    def test_the_same_list_once_more_leaves_the_list_before_and_what_was_put_back(self):
+        self.type_the_page()
+        before = self.active(), self.active("yesterday.bf")
+        self.type("cp list.bf list.bf.minisig machine/ && sh machine/update")
+        self.assertEqual((self.active(), self.active("yesterday.bf")), before)
 
     def test_a_follower_takes_the_new_list(self):
         self.type("seq 9 | bf build list.bf --layout static -q && bf copy list.bf active.bf -q")

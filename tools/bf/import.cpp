@@ -181,7 +181,7 @@ void check_keys(const bfstore::Filter& filter, const Arguments& arguments) {
 
 int import_array(const Arguments& arguments) {
   interrupt::defer();
-  const bool replace = refuse_taken(arguments.file, arguments.options.replace);
+  const bool replace = refuse_taken(arguments.file, arguments.options.replace, "Add to it (bf add)");
   std::optional<bfstore::Filter> made = import_unpublished(arguments, replace);
   if (!made || interrupt::pending()) return 2;  // main() obeys, after the filter is gone
   bfstore::Filter& filter = *made;
