@@ -154,7 +154,7 @@ class Arrays(BfCase):
         self.write("raw", bits_of({3}, 124, "little"))
         self.good("create", "f", "-q", *SEEDS_0_TO_3)
         self.good("add", "f", "-q", "alice")
-        self.refused("import", "raw", "f", "--order", "little", *SEEDS_0_TO_3, says="exists already. Replace it (--force; ")
+        self.refused("import", "raw", "f", "--order", "little", *SEEDS_0_TO_3, says="exists already. Add to it (bf add), replace it and lose its keys (--force)")
         self.refused("import", "raw", "raw", "--order", "little", "--force", *SEEDS_0_TO_3, says="the bit array itself")
         self.write("keys", b"carol\n")
         self.refused("import", "raw", "keys", "--order", "little", "--force", *SEEDS_0_TO_3, "--check", "keys",
