@@ -74,6 +74,8 @@ struct Parameters {
   std::optional<PartOfWhole> part{};  // of a filter that is not whole
   // Of a layout whose keys expire: for how many milliseconds a key is kept at least.
   std::optional<std::uint64_t> window_ms{};
+  // Of a layout that grows: how many times as large as the one before each slice is.
+  std::optional<std::uint32_t> growth{};
 
   bool operator==(const Parameters&) const = default;
 };
@@ -124,6 +126,7 @@ struct Report {
   std::optional<std::uint64_t> keys_added;
   std::optional<std::uint64_t> keys_removed;     // 0 in a layout that removes no keys
   std::optional<Turning> turning;                // of a file whose keys expire
+  std::optional<std::uint32_t> num_slices;       // of a layout that grows; the identity is that of the first one
   std::optional<Fill> fill;                      // if the body could be counted
   std::optional<std::uint64_t> huge_page_bytes;  // of this process's mapping of the file
   std::optional<std::uint64_t> resident_bytes;   // of the body, in the page cache, before it was counted

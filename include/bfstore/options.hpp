@@ -25,6 +25,9 @@ enum class Layout : std::uint16_t {
   kWindow = 5,   // 8 epochs: a key is found for the window and at most a seventh of it more
   kWindow4 = 6,  // 4 epochs: at most a third more; the smallest at 1 %
   kWindow2 = 7,  // 2 epochs: at most the window once more
+  // Grows, for keys of unknown number (Options::capacity_at_most): up to 5 slices of kBlocked's lines in one file, each
+  // several times as large as the one before. A lookup reads a line of each slice.
+  kGrowing = 8,
 };
 
 // Persisted numbers (src/format/FORMAT.md): never renumbered.
@@ -78,6 +81,7 @@ inline constexpr std::uint32_t kMaxProbes = 64;
 inline constexpr std::uint64_t kMaxBits = std::uint64_t{1} << 48;
 inline constexpr std::uint64_t kLineBits = 512;
 inline constexpr std::uint32_t kMaxEpochs = 8;
+inline constexpr std::uint32_t kMaxSlices = 5;
 inline constexpr std::uint64_t kMaxNoteBytes = 1024;
 
 // Options for the mapping of a file into memory. By default a page comes in when it is first touched, and the mapping

@@ -86,6 +86,8 @@ class Checker {
     check_part();
     if (id_.seeds && id_.seeds->size() != id_.num_probes)
       broken(Code::kRecord, std::string("the seeds are not one for each of k probes.") + base::kRebuild);
+    if (id_.growth && good_bits_ && !can_grow_by(*id_.growth, id_.num_bits, id_.capacity))
+      broken(Code::kRecord, "a growth by " + std::to_string(*id_.growth) + " is impossible." + base::kRebuild);
     if (id_.window_ms == 0U)
       broken(Code::kRecord, std::string("a window of 0 milliseconds is impossible.") + base::kRebuild);
     check_canary();
@@ -97,9 +99,9 @@ class Checker {
 
   bool minor_known() const noexcept { return id_.version_minor <= kVersionMinor; }
   bool takes_secret() const noexcept { return hash_ != nullptr && hash_->info.takes_secret; }
-  bool keys_expire() const noexcept {
+  StateUse state_use() const noexcept {
     const layout::Row* const row = layout::find(id_.layout);
-    return row != nullptr && row->info.epochs != 0;
+    return row != nullptr ? StateUse{row->info.epochs != 0, row->info.can.grow} : StateUse{};
   }
   bool gives_positions() const noexcept { return hash_ != nullptr && hash_->info.gives_positions; }
 
@@ -185,7 +187,7 @@ class Checker {
       zero = zero && all_zero(bytes_.subspan(used, id_.header_bytes - kChecksumBytes - used));
     }
     if (form_ == Form::kFile && bytes_.size() >= kFileHeaderBytes)
-      zero = zero && reserved_state_is_zero(bytes_, id_.file_id, keys_expire());
+      zero = zero && reserved_state_is_zero(bytes_, id_.file_id, state_use());
     if (!zero) broken(Code::kReserved, std::string("reserved bytes of the header are not zero.") + base::kRebuild);
   }
 

@@ -75,11 +75,15 @@ struct LiveEpoch {
   bool operator==(const LiveEpoch&) const noexcept = default;
 };
 
-// The live word, *syncing* and the epoch in a mapped live page, which other processes read and change at the same time.
+// The live word, *syncing*, the epoch and the number of slices in a mapped live page, which other processes read and
+// change at the same time.
 class SharedLiveWord {
  public:
   explicit SharedLiveWord(std::byte* live_page) noexcept
-      : word_(live_page), syncing_(live_page + kSyncingOffset), epoch_(live_page + kEpochOffset) {}
+      : word_(live_page),
+        syncing_(live_page + kSyncingOffset),
+        epoch_(live_page + kEpochOffset),
+        num_slices_(live_page + kNumSlicesOffset) {}
 
   [[nodiscard]] LiveWord load() const noexcept { return {word_.load()}; }
   void store(LiveWord word) const noexcept { word_.store(word.bits); }
@@ -104,18 +108,27 @@ class SharedLiveWord {
   // For a file without a name.
   void store_epoch(LiveEpoch epoch) const noexcept { epoch_.store(epoch.word); }
 
+  [[nodiscard]] std::uint64_t num_slices() const noexcept { return num_slices_.load(); }
+  // For a file that no other process uses.
+  void store_num_slices(std::uint64_t number) const noexcept { num_slices_.store(number); }
+  // From now on processes add to a new slice. False if the file has not `before` slices any more.
+  [[nodiscard]] bool add_slice(std::uint64_t before) const noexcept { return num_slices_.replace(before, before + 1); }
+
   static constexpr std::size_t kSyncingOffset = 8;
   static constexpr std::size_t kEpochOffset = 16;
+  static constexpr std::size_t kNumSlicesOffset = 24;
 
  private:
   base::SharedWord word_;  // the first word of the page
   base::SharedWord syncing_;
   base::SharedWord epoch_;
+  base::SharedWord num_slices_;
 };
 
-// The word at the end of a file, and of an embedded filter, with this id.
-inline std::uint64_t end_word(const FileId& file_id) noexcept {
-  return hash::xxh3(file_id.data(), file_id.size(), 1) | LiveWord::kNever;
+// The word at the end of a file, and of an embedded filter, with this id. Each slice of a body that grows has another
+// one.
+inline std::uint64_t end_word(const FileId& file_id, std::uint32_t slice = 0) noexcept {
+  return (hash::xxh3(file_id.data(), file_id.size(), 1) | LiveWord::kNever) + (std::uint64_t{slice} << 16);
 }
 
 }  // namespace bfstore::format

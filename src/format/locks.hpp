@@ -8,9 +8,10 @@ namespace bfstore::format {
 // The locks are far after any data, so that a program that locks a file from its beginning to its end does not conflict
 // with them.
 inline constexpr std::uint64_t kStateLock = std::uint64_t{1} << 62;
-// This byte is not next to the state lock, because Linux merges two locks that touch into one. A process that asks
-// about the second lock would then get one that begins before it, like another program's.
+// These bytes are not next to the state lock and to each other, because Linux merges two locks that touch into one. A
+// process that asks about the second lock would then get one that begins before it, like another program's.
 inline constexpr std::uint64_t kSyncLock = kStateLock + 2;
+inline constexpr std::uint64_t kGrowthLock = kStateLock + 4;
 inline constexpr std::uint64_t kFirstWriterLock = kStateLock + 4096;
 inline constexpr std::uint64_t kNumWriterLocks = 65536;
 

@@ -4,7 +4,8 @@
 namespace bfstore::format {
 
 std::span<const RecordRow* const> record_rows() noexcept {
-  static constexpr std::array kRows{&kSecretCheckRow, &kSeedsRow, &kNoteRow, &kSealRow, &kPartRow, &kWindowRow};
+  static constexpr std::array kRows{&kSecretCheckRow, &kSeedsRow,  &kNoteRow,  &kSealRow,
+                                    &kPartRow,        &kWindowRow, &kGrowthRow};
   return kRows;
 }
 

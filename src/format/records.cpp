@@ -90,6 +90,22 @@ std::optional<Value> encode_window(const Parameters& from) {
   return value;
 }
 
+// --- growth ----------------------------------------------------------------------------------------------------------
+
+bool grows(const ReportedIdentity& identity) noexcept {
+  const layout::Row* const row = layout::find(identity.layout);
+  return row != nullptr && row->info.can.grow;
+}
+
+void decode_growth(Bytes value, Parameters& into) { into.growth = get<std::uint32_t>(value, kGrowthFactorField); }
+
+std::optional<Value> encode_growth(const Parameters& from) {
+  if (!from.growth) return std::nullopt;
+  Value value(kGrowthBytes);
+  put(value, kGrowthFactorField, *from.growth);
+  return value;
+}
+
 // --- part ------------------------------------------------------------------------------------------------------------
 
 void decode_part(Bytes value, Parameters& into) {
@@ -206,6 +222,24 @@ const RecordRow kWindowRow{
     .missing = "the keys of the layout expire, and the length of the window is missing. Rebuild it.",
     .decode = decode_window,
     .encode = encode_window,
+};
+
+const RecordRow kGrowthRow{
+    .type = kRecordGrowth,
+    .name = "growth",
+    .critical = true,
+    .repeats = false,
+    .least_bytes = kGrowthBytes,
+    .most_bytes = kGrowthBytes,
+    .reserved = kGrowthReservedField,
+    .in_file = true,
+    .in_embedded = false,
+    .expected = grows,
+    .malformed = "a growth is repeated, not 8 bytes long, or not marked critical, or its reserved bytes are not zero",
+    .unexpected = "a growth is there, and the filter cannot grow. Rebuild it.",
+    .missing = "the layout grows, and the growth is missing. Rebuild it.",
+    .decode = decode_growth,
+    .encode = encode_growth,
 };
 
 const RecordRow kPartRow{

@@ -31,8 +31,14 @@ inline constexpr std::uint16_t kRecordSeal = 3;
 inline constexpr std::uint16_t kRecordPart = 4;
 inline constexpr std::uint16_t kRecordSeeds = 5;
 inline constexpr std::uint16_t kRecordWindow = 6;
+inline constexpr std::uint16_t kRecordGrowth = 7;
 
 inline constexpr std::size_t kWindowBytes = 8;  // milliseconds
+
+// The fields of a growth's value.
+inline constexpr Field kGrowthFactorField{"factor", 0, 4};
+inline constexpr Field kGrowthReservedField{"reserved", 4, 4};
+inline constexpr std::size_t kGrowthBytes = 8;
 
 // The fields of a secret check's value.
 inline constexpr Field kSecretCheckSaltField{"salt", 0, 8};
@@ -90,6 +96,7 @@ extern const RecordRow kSealRow;
 extern const RecordRow kPartRow;
 extern const RecordRow kSeedsRow;
 extern const RecordRow kWindowRow;
+extern const RecordRow kGrowthRow;
 
 // Returns nullptr if this version does not know the record.
 const RecordRow* find_record(std::uint16_t type) noexcept;

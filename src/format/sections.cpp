@@ -30,7 +30,42 @@ Sections placed(const Numbers& numbers, Form form) noexcept {
 
 }  // namespace
 
-Sections sections_of(const Identity& identity) noexcept { return placed(identity, identity.form); }
+Sections sections_of(const Identity& identity, std::uint32_t num_slices) noexcept {
+  Sections sections = placed(identity, identity.form);
+  if (num_slices <= 1) return sections;
+  sections.end_word = slice_of(identity, num_slices - 1).end_word;
+  sections.end = sections.end_word.end();
+  sections.behind_header.bytes = sections.end - sections.behind_header.offset;
+  return sections;
+}
+
+// A slice begins at a page, and a large one, like a large body, at a multiple of 2 MiB.
+Slice slice_of(const Identity& identity, std::uint32_t number) noexcept {
+  const Sections first = placed(identity, identity.form);
+  Slice slice{first.body, first.end_word};
+  for (std::uint32_t i = 0; i < number; ++i) {
+    const std::uint64_t bytes = slice.body.bytes * identity.growth.value_or(1);
+    const std::uint64_t unit = bytes >= kBigBodyBytes ? kBigBodyBytes : kPageBytes;
+    slice.body = {base::round_up(slice.end_word.end(), unit), bytes};
+    slice.end_word = {base::round_up(slice.body.end(), kPageBytes), kEndWordBytes};
+  }
+  return slice;
+}
+
+std::uint32_t most_slices(const Identity& identity) noexcept { return identity.growth ? kMaxSlices : 1; }
+
+std::uint64_t times_as_many(std::uint32_t growth, std::uint32_t num_slices) noexcept {
+  std::uint64_t sum = 0;
+  std::uint64_t of_slice = 1;
+  for (std::uint32_t i = 0; i < num_slices; ++i, of_slice *= growth) sum += of_slice;
+  return sum;
+}
+
+bool can_grow_by(std::uint32_t growth, std::uint64_t num_bits, std::uint64_t capacity) noexcept {
+  if (growth < kLeastGrowth || growth > kMostGrowth) return false;
+  const std::uint64_t times = times_as_many(growth, kMaxSlices);
+  return num_bits <= kMaxBits / times && capacity <= static_cast<std::uint64_t>(INT64_MAX) / times;
+}
 
 Section chunk_of(const Identity& identity, std::uint64_t number) noexcept {
   const std::uint64_t in_body = number * kChunkBytes;

@@ -27,7 +27,29 @@ struct Sections {
   std::uint64_t end = 0;  // a file or buffer is at least this long
 };
 
-Sections sections_of(const Identity& identity) noexcept;
+// Of a body that grows: `body` is its first slice, and the end word and the end are those of the last one.
+Sections sections_of(const Identity& identity, std::uint32_t num_slices = 1) noexcept;
+
+// A slice of a body that grows (FORMAT.md, "Growing"): its lines, and the end word behind them.
+struct Slice {
+  Section body;
+  Section end_word;
+};
+
+// Slice 0 is the body and the end word of the sections above. A body that does not grow has no other.
+Slice slice_of(const Identity& identity, std::uint32_t number) noexcept;
+
+// The number of slices that the body can have.
+std::uint32_t most_slices(const Identity& identity) noexcept;
+
+// How many times as many bits, and keys, as the first slice so many slices have together.
+std::uint64_t times_as_many(std::uint32_t growth, std::uint32_t num_slices) noexcept;
+
+// True if each slice of a body whose first one has that many bits has its place, and all have at most kMaxBits.
+bool can_grow_by(std::uint32_t growth, std::uint64_t num_bits, std::uint64_t capacity) noexcept;
+
+inline constexpr std::uint32_t kLeastGrowth = 2;
+inline constexpr std::uint32_t kMostGrowth = 16;
 
 // The part of the body that the checksum with this number covers.
 Section chunk_of(const Identity& identity, std::uint64_t number) noexcept;

@@ -35,11 +35,16 @@ bool live_page_reserved_is_zero(Bytes page) noexcept {
   return zero;
 }
 
+bool slices_are_possible(std::uint64_t number, const StateUse& use) noexcept {
+  return number >= 1 && number <= (use.grows ? kMaxSlices : 1);
+}
+
 // A page that lost its live word is a problem of its own.
-bool live_words_are_possible(Bytes page, const FileId& file_id, bool expires) noexcept {
+bool live_words_are_possible(Bytes page, const FileId& file_id, const StateUse& use) noexcept {
   if (!LiveWord{get<std::uint64_t>(page, kLiveWordField)}.is_own(file_id)) return true;
-  return get<std::uint64_t>(page, kSyncingField) <= 1 && (expires || get<std::uint64_t>(page, kLiveEpochField) == 0) &&
-         get<std::uint64_t>(page, kLiveNumSlicesField) == 1;
+  return get<std::uint64_t>(page, kSyncingField) <= 1 &&
+         (use.expires || get<std::uint64_t>(page, kLiveEpochField) == 0) &&
+         slices_are_possible(get<std::uint64_t>(page, kLiveNumSlicesField), use);
 }
 
 bool is_free(const LogPosition& lane) noexcept { return lane.mark == 0 && lane.epoch == 0; }
@@ -215,15 +220,15 @@ bool is_like_a_live_page(Bytes page) noexcept {
          num_slices >= 1 && num_slices <= UINT16_MAX && live_page_reserved_is_zero(page);
 }
 
-bool reserved_state_is_zero(Bytes header, const FileId& file_id, bool expires) noexcept {
+bool reserved_state_is_zero(Bytes header, const FileId& file_id, const StateUse& use) noexcept {
   const Bytes live = header.subspan(kLivePageOffset, kPageBytes);
-  bool zero = live_words_are_possible(live, file_id, expires) && live_page_reserved_is_zero(live);
+  bool zero = live_words_are_possible(live, file_id, use) && live_page_reserved_is_zero(live);
   for (const std::size_t offset : {kSlotOffset, kSlotOffset + kPageBytes}) {
     const Bytes slot = header.subspan(offset, kPageBytes);
     if (!decode_slot(slot, file_id)) continue;  // a torn slot is a separate problem
     zero = zero && recovered_is_possible(slot) && filling_is_possible(slot) &&
-           get<std::uint32_t>(slot, kNumSlicesField) == 1 &&
-           zero_between(slot, expires ? kTurnedAfterBootField : kRecoveriesField, kLanesField) &&
+           slices_are_possible(get<std::uint32_t>(slot, kNumSlicesField), use) &&
+           zero_between(slot, use.expires ? kTurnedAfterBootField : kRecoveriesField, kLanesField) &&
            zero_between(slot, kLanesField, kSlotChecksumField);
   }
   return zero;

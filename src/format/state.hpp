@@ -128,7 +128,7 @@ inline constexpr std::size_t kSlotOffset = kPageBytes;  // of slot A; slot B is 
 inline constexpr Field kLiveWordField{"live_word", 0, 8};
 inline constexpr Field kSyncingField{"syncing", SharedLiveWord::kSyncingOffset, 8};
 inline constexpr Field kLiveEpochField{"epoch", SharedLiveWord::kEpochOffset, 8};
-inline constexpr Field kLiveNumSlicesField{"num_slices", 24, 8};
+inline constexpr Field kLiveNumSlicesField{"num_slices", SharedLiveWord::kNumSlicesOffset, 8};
 inline constexpr std::size_t kNumStripes = 32;
 inline constexpr std::size_t kStripeBytes = 64;
 inline constexpr Field kStripesField{"keys_added", 64, kNumStripes* kStripeBytes};
@@ -138,9 +138,15 @@ inline constexpr std::array kLiveFields{kLiveWordField, kSyncingField, kLiveEpoc
 // True if this may be the live page of a file whose id, layout and version are not known, and no other data.
 bool is_like_a_live_page(Bytes page) noexcept;
 
-// True if the reserved bytes of the live page and of the valid slots are zero, and words for later layouts say none.
-// `header` is the four header pages. `expires`: the layout has epochs.
-bool reserved_state_is_zero(Bytes header, const FileId& file_id, bool expires) noexcept;
+// What of the state the layout has.
+struct StateUse {
+  bool expires = false;  // epochs
+  bool grows = false;    // up to kMaxSlices slices, otherwise 1
+};
+
+// True if the reserved bytes of the live page and of the valid slots are zero, and words for other layouts say none.
+// `header` is the four header pages.
+bool reserved_state_is_zero(Bytes header, const FileId& file_id, const StateUse& use) noexcept;
 
 // The offsets of the counters in a stripe.
 inline constexpr std::size_t kKeysAddedInStripe = 0;

@@ -117,6 +117,15 @@ struct Tally {
   std::array<std::uint64_t, 16> counters_at{};            // [i]: the number of counters that are i; for i above 0
   // Where keys expire: for each word of a line, the number of lines in which it has i bits set, for i up to its length.
   std::array<std::uint64_t, kLineBits + kMaxEpochs> epoch_words_with{};
+  // Where a body has slices: of each slice whose lines were all counted. `lines_with` counts those of the next one.
+  struct OfSlice {
+    std::uint64_t lines = 0;
+    double throws = 0;
+    double variance = 0;
+    double rate = 0;  // the mean of the lines' rates
+  };
+  std::array<OfSlice, kMaxSlices> slices{};
+  std::uint32_t num_slices = 0;
 };
 
 // The instruction sets for which a layout may have a kernel besides the scalar one, in the order of the table in

@@ -5,7 +5,7 @@ namespace bfstore::layout {
 
 std::span<const Row* const> rows() noexcept {
   static constexpr std::array kRows{&kBlockedRow, &kClassicRow, &kCountingRow, &kStaticRow,
-                                    &kWindowRow,  &kWindow4Row, &kWindow2Row};
+                                    &kWindowRow,  &kWindow4Row, &kWindow2Row,  &kGrowingRow};
   return kRows;
 }
 

@@ -19,6 +19,7 @@ extern const Row kStaticRow;
 extern const Row kWindowRow;
 extern const Row kWindow4Row;
 extern const Row kWindow2Row;
+extern const Row kGrowingRow;
 
 extern const Functions kBlockedAvx512;  // each only on the CPUs that may have it
 extern const Functions kBlockedAvx2;
@@ -34,5 +35,8 @@ extern const Functions kStaticAvx2;
 extern const Functions kWindowAvx2;
 extern const Functions kWindow4Avx2;
 extern const Functions kWindow2Avx2;
+extern const Functions kGrowingAvx512;
+extern const Functions kGrowingAvx2;
+extern const Functions kGrowingNeon;
 
 }  // namespace bfstore::layout

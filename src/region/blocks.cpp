@@ -108,6 +108,11 @@ int allocate_blocks(int descriptor, const Extent& part) {
   return in_pieces(part, [&](off_t offset, off_t bytes) { return posix_fallocate(descriptor, offset, bytes); });
 }
 
+int extend_blocks(int descriptor, const Extent& part) {
+  return in_pieces(part,
+                   [&](off_t offset, off_t bytes) { return fallocate(descriptor, 0, offset, bytes) == 0 ? 0 : errno; });
+}
+
 int fill_hole(int descriptor, const Extent& part) { return fallocate_in_place(descriptor, 0, part); }
 
 int unshare(int descriptor, const Extent& part) {

@@ -19,8 +19,10 @@ struct Unowned {
 // Finds the unowned blocks. Returns nothing if the filesystem does not tell (tmpfs).
 std::optional<Unowned> unowned_in(int descriptor, const std::vector<Extent>& parts);
 
-// These return an errno, or 0. allocate_blocks() extends the file.
+// These return an errno, or 0. allocate_blocks() and extend_blocks() extend the file. Where a filesystem cannot
+// allocate, allocate_blocks() writes zeros, and extend_blocks() fails: other processes may write there.
 int allocate_blocks(int descriptor, const Extent& part);
+int extend_blocks(int descriptor, const Extent& part);
 int fill_hole(int descriptor, const Extent& part);
 int unshare(int descriptor, const Extent& part);
 

@@ -136,6 +136,10 @@ class File {
   // Reserves disk blocks and extends the file. Afterwards a store to them cannot run out of disk.
   Error allocate(std::uint64_t offset, std::uint64_t bytes) const;
 
+  // Does the same behind the end of a file that other processes use. Writes nothing: fails where the filesystem cannot
+  // allocate. After a failure the file may be longer.
+  Error extend(std::uint64_t offset, std::uint64_t bytes) const;
+
   // Allocates blocks for the holes of these parts, and replaces blocks that the file shares with a copy, if the
   // filesystem can tell (FALLOC_FL_UNSHARE_RANGE). Length and bytes of the file stay as they are.
   Error own_blocks(const std::vector<Extent>& parts) const;
@@ -179,6 +183,7 @@ class File {
                                       std::shared_ptr<const Folder> folder);
   static Result<File> new_file(Descriptor descriptor, const std::string& path, std::shared_ptr<const Folder> folder);
   Error check_room_for(std::uint64_t bytes) const;
+  Error allocate_by(int (*by)(int, const Extent&), const Extent& part) const;
   [[nodiscard]] bool link_leads_elsewhere() const noexcept;
   [[nodiscard]] bool lost_its_names() const noexcept;
   Error link_unnamed(const std::string& name) const;

@@ -177,7 +177,7 @@ Mapping& Mapping::operator=(Mapping&&) noexcept = default;
 Mapping::~Mapping() = default;
 
 Result<Mapping> Mapping::map(const File& file, File::Access access, std::uint64_t offset, std::uint64_t bytes,
-                             Pages pages) {
+                             Pages pages, std::uint64_t reach) {
   try {
     const bip::mode_t mode = access == File::Access::kRead ? bip::read_only : bip::read_write;
     // A mapping keeps its open file description, and so that description's locks, and a forked child has the mapping.
@@ -187,7 +187,7 @@ Result<Mapping> Mapping::map(const File& file, File::Access access, std::uint64_
     if (!another) return another.error();
     auto held = std::make_unique<Held>();
     const int descriptor = another->has_value() ? (*another)->number() : file.descriptor();
-    held->region = map_aligned(descriptor, mode, offset, bytes);
+    held->region = map_aligned(descriptor, mode, offset, std::max(bytes, reach));
     held->path = file.path();
     held->residence_is_told = access == File::Access::kReadWrite || may_know_residence(file.descriptor());
     // In a file that does not fit in memory, each huge page that is read evicts another one. Data that is already in

@@ -23,9 +23,10 @@ class Mapping {
   // Maps `bytes` of the file from `offset`, a multiple of the page size. The file must be at least that long: touching
   // a page after its end is SIGBUS. For 2 MiB or more, the address is chosen so that the file's 2 MiB pieces can be
   // huge pages. A mapping that does not fit in memory gets small pages, whatever was asked for. Reads nothing from the
-  // file yet.
+  // file yet. If the file will grow, `reach` is the largest number of bytes that it may come to have: the mapping has
+  // addresses for all of them.
   static Result<Mapping> map(const File& file, File::Access access, std::uint64_t offset, std::uint64_t bytes,
-                             Pages pages = Pages::kAny);
+                             Pages pages = Pages::kAny, std::uint64_t reach = 0);
 
   // Reserves `bytes` of private memory for a copy. Puts `head`, which was read before, at the beginning, and reads
   // nothing else yet. kNoMemory if the bytes after `from` are more than the system has available.

@@ -288,15 +288,15 @@ TEST_CASE("every reserved byte of the live page and of a valid slot must be zero
   std::byte* const live = header.data() + std::size_t{3} * 4096;
   base::store(live, format::LiveWord::healthy(kId).bits);
   base::store(live + 24, std::uint64_t{1});  // slices
-  CHECK(format::reserved_state_is_zero(header, kId, false));
+  CHECK(format::reserved_state_is_zero(header, kId, {}));
   for (std::size_t at = 0; at < 4096; ++at) {
     const bool counter = at >= 64 && at < 2112 && at % 64 < 16;  // keys added, and keys removed
     const std::byte before = std::exchange(live[at], live[at] ^ std::byte{0x80});
-    REQUIRE(format::reserved_state_is_zero(header, kId, false) == (at < 8 || counter));
+    REQUIRE(format::reserved_state_is_zero(header, kId, {}) == (at < 8 || counter));
     live[at] = before;
   }
   base::store(live + 8, std::uint64_t{1});  // syncing
-  CHECK(format::reserved_state_is_zero(header, kId, false));
+  CHECK(format::reserved_state_is_zero(header, kId, {}));
   base::store(live + 8, std::uint64_t{0});
   for (const std::size_t slot : {std::size_t{4096}, std::size_t{8192}}) {
     for (std::size_t at = 0; at < 4088; ++at) {
@@ -304,9 +304,9 @@ TEST_CASE("every reserved byte of the live page and of a valid slot must be zero
           (at >= 12 && at < 16) || (at >= 64 && at < 76) || (at >= 80 && at < 128) || at >= 1664;  // filling is 0 or 1
       if (at >= 8 && at < 12) continue;  // another state: an invalid slot
       header[slot + at] ^= std::byte{0x80};
-      CHECK(format::reserved_state_is_zero(header, kId, false));  // torn: its checksum says so already
+      CHECK(format::reserved_state_is_zero(header, kId, {}));  // torn: its checksum says so already
       base::store(header.data() + slot + 4088, hash::xxh3(header.data() + slot, 4088, format::id_hash(kId)));
-      REQUIRE(format::reserved_state_is_zero(header, kId, false) == !reserved);
+      REQUIRE(format::reserved_state_is_zero(header, kId, {}) == !reserved);
       put_slots();
     }
   }

@@ -18,6 +18,8 @@ struct Shards {
   std::uint32_t slots[3] = {};  // of its layers; 0: a shard is too small for any key
 };
 
+struct Slices;  // src/layout/growing.hpp
+
 // A filter's values for its layout.
 struct Geometry {
   std::uint64_t num_bits = 0;  // m
@@ -29,6 +31,8 @@ struct Geometry {
   // without one has no functions.
   const std::uint64_t* epoch = nullptr;
   Shards shards{};  // of the static layout
+  // Where a body grows by slices: how many it has, and where. Without it the body has one slice, and does not grow.
+  const Slices* slices = nullptr;
 };
 
 // A filter's values for lookups.
@@ -136,12 +140,16 @@ BFSTORE_ALWAYS_INLINE bool test_cell(const Body* body, std::uint64_t cell) noexc
   }
 }
 
-// Prefetches the memory of a digest's first probe. Always inlined, because gcc 12 drops a function that only prefetches
-// as one without effect.
+// Prefetches the memory of a digest's first probe, or what else the layout's rules say. Always inlined, because gcc 12
+// drops a function that only prefetches as one without effect.
 template <class Rules>
 BFSTORE_ALWAYS_INLINE void prefetch(const std::uint64_t* words, const Geometry& geometry,
                                     std::uint64_t digest) noexcept {
-  __builtin_prefetch(words + Rules::locate(geometry, digest).word);
+  if constexpr (requires { Rules::prefetch(words, geometry, digest); }) {
+    Rules::prefetch(words, geometry, digest);
+  } else {
+    __builtin_prefetch(words + Rules::locate(geometry, digest).word);
+  }
 }
 
 // Returns the address of word number `word` of a body: in aligned words, or in bytes at any address.

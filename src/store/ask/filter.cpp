@@ -213,7 +213,7 @@ Error Filter::use_threads(unsigned threads) {
   return {};
 }
 
-Shape Filter::shape() const noexcept { return store::Pinned(*ask_)->shape; }
+Shape Filter::shape() const noexcept { return store::Pinned(*ask_)->shape_of_all(); }
 
 Part Filter::part() const noexcept { return store::Pinned(*ask_)->part(); }
 

@@ -33,6 +33,7 @@ struct Content {
   bool has_file_id = true;
   std::uint32_t recoveries = 0;  // of a file, before its first bit is read
   Turned turned;                 // of a file whose keys expire, before its first bit is read
+  std::uint32_t num_slices = 1;  // after its marks and before its first bit is read
 };
 
 // Returns what the filter says of itself now. An error if it is in doubt, or was opened before a fork. Asks the kernel
@@ -41,7 +42,7 @@ inline Result<Moment> moment_of(const Ask& ask) {
   Result<Moment> found = ask.home->moment();
   if (!found) return found;
   std::atomic_thread_fence(std::memory_order_acquire);  // the words are read after the bits, as in a lookup
-  const auto health = ask.home->read_health(ask.target.sentinel);
+  const auto health = ask.home->read_health(ask.sentinel());
   if (!health.ok()) return health.error();
   const Code code = *health;
   if (code == Code::kOk) return found;
@@ -75,6 +76,7 @@ inline Result<Content> content_of(const Ask& ask) {
   auto moment = moment_of(ask);
   if (!moment) return moment.error();
   auto found = content_at(ask, std::move(*moment));
+  if (found) found->num_slices = ask.num_slices();
   std::atomic_thread_fence(std::memory_order_seq_cst);
   return found;
 }
@@ -104,37 +106,53 @@ inline Result<format::Identity> identity_in(const Content& content, format::Form
   return base::fail(Code::kInvalid, "a bare filter has no file_id that the new filter could have. Leave it out.");
 }
 
-// Reads all of the body, piece by piece and in order. Each piece is a whole number of lines, and of the chunks of a
-// sealed file, except for the last one.
+// Reads all of the body, piece by piece and in order: if it grows, its first `num_slices` slices, without what is
+// between them. Each piece is a whole number of lines, and of the chunks of a sealed file, except for the last one of a
+// slice.
 class Body {
  public:
-  explicit Body(const Ask& ask) : ask_(ask), sealed_(ask.home->sealed_pieces()) {
+  explicit Body(const Ask& ask, std::uint32_t num_slices = 1)
+      : ask_(ask), sealed_(ask.home->sealed_pieces()), num_slices_(num_slices) {
     constexpr std::uint64_t kPieceBytes = 4 * format::kChunkBytes;
-    if (!sealed_) memory_.resize(std::min(kPieceBytes, ask.body_bytes));
+    if (!sealed_) memory_.resize(num_slices > 1 ? kPieceBytes : std::min(kPieceBytes, ask.body_bytes));
   }
 
   // Returns the next piece, valid until the one after it is read. Empty after the last one.
   Result<std::span<const std::byte>> next() {
     if (sealed_) return sealed_->next();
-    const std::uint64_t left = ask_.body_bytes - offset_;
+    if (slice_ + 1 < num_slices_ && offset_ == bytes_of(slice_)) {
+      ++slice_;
+      offset_ = 0;
+    }
+    const std::uint64_t left = bytes_of(slice_) - offset_;
     const std::span<std::byte> piece = std::span(memory_).first(std::min<std::uint64_t>(memory_.size(), left));
-    if (Error error = piece.empty() ? Error{} : ask_.home->read_body(ask_.words, piece, offset_); !error.ok())
-      return error;
+    const std::uint64_t at = first_byte_of(slice_) + offset_;
+    if (Error error = piece.empty() ? Error{} : ask_.home->read_body(ask_.words, piece, at); !error.ok()) return error;
     offset_ += piece.size();
     return std::span<const std::byte>(piece);
   }
 
  private:
+  [[nodiscard]] std::uint64_t bytes_of(std::uint32_t slice) const noexcept {
+    return ask_.slices == nullptr ? ask_.body_bytes : ask_.slices->of[slice].lines * (kLineBits / 8);
+  }
+  [[nodiscard]] std::uint64_t first_byte_of(std::uint32_t slice) const noexcept {
+    return ask_.slices == nullptr ? 0 : ask_.slices->of[slice].first_word * sizeof(std::uint64_t);
+  }
+
   const Ask& ask_;
   std::optional<SealedPieces> sealed_;
   std::vector<std::byte> memory_;
-  std::uint64_t offset_ = 0;
+  std::uint32_t num_slices_;
+  std::uint32_t slice_ = 0;
+  std::uint64_t offset_ = 0;  // in the slice
 };
 
-// Calls take(offset in the body, piece) for all of it, in order, until take() returns an error.
+// Calls take(offset in the body, piece) for all of it, in order, until take() returns an error. Offsets do not count
+// what is between slices.
 template <class Take>
-Error each_piece_of_body(const Ask& ask, Take take) {
-  Body body(ask);
+Error each_piece_of_body(const Ask& ask, Take take, std::uint32_t num_slices = 1) {
+  Body body(ask, num_slices);
   for (std::uint64_t offset = 0;;) {
     const auto piece = body.next();
     if (!piece) return piece.error();
@@ -151,17 +169,19 @@ inline std::span<const std::uint64_t> words_of(std::span<const std::byte> piece)
 // Calls take(first word, words) for all of the body, folded to 1/`times` of its size, in order, until take() returns an
 // error. Calls `watch`, if it is not empty, with the words before they are folded.
 template <class Take>
-Error each_folded_piece(const Ask& ask, std::uint64_t times, Take take, const WatchWords& watch = {}) {
+Error each_folded_piece(const Ask& ask, std::uint64_t times, Take take, const WatchWords& watch = {},
+                        std::uint32_t num_slices = 1) {
   layout::Folding folding(ask.row, ask.shape.num_bits, times);
   Error wrong;
   const auto give = [&](std::uint64_t first, std::span<const std::uint64_t> words) {
     if (wrong.ok()) wrong = take(first, words);
   };
-  Error error = each_piece_of_body(ask, [&](std::uint64_t, std::span<const std::byte> piece) {
+  const auto take_piece = [&](std::uint64_t, std::span<const std::byte> piece) {
     if (watch) watch(words_of(piece));
     folding.take(words_of(piece), give);
     return wrong;
-  });
+  };
+  Error error = each_piece_of_body(ask, take_piece, num_slices);
   if (error.ok()) folding.end(give);
   return error.ok() ? wrong : error;
 }

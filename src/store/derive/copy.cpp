@@ -23,7 +23,10 @@ class Copy final : public store::Transform {
     const auto write = [&](std::uint64_t first, std::span<const std::uint64_t> words) {
       return store::write_words(made, first, words);
     };
-    if (Error error = store::each_folded_piece(*sources.front().ask, times_, write, options_.watch); !error.ok())
+    const std::uint32_t num_slices = content_.num_slices;
+    if (Error error = made.give_slices(num_slices); !error.ok()) return error;
+    if (Error error = store::each_folded_piece(*sources.front().ask, times_, write, options_.watch, num_slices);
+        !error.ok())
       return error;
     return store::Facts{content_.keys_added, content_.lanes};
   }

@@ -118,7 +118,20 @@ Error derive(std::span<const Ask* const> from, const std::string& to, const Maki
 }
 
 Error write_words(const OpenFile& made, std::uint64_t first, std::span<const std::uint64_t> words) {
-  return made.file().write_at(std::as_bytes(words), made.identity().body_offset + first * sizeof(std::uint64_t));
+  for (std::uint32_t i = 0; i < made.num_slices() && !words.empty(); ++i) {
+    const format::Section slice = format::slice_of(made.identity(), i).body;
+    const std::uint64_t in_slice = slice.bytes / sizeof(std::uint64_t);
+    if (first < in_slice) {
+      const auto now = words.first(std::min<std::uint64_t>(words.size(), in_slice - first));
+      if (Error error = made.file().write_at(std::as_bytes(now), slice.offset + first * sizeof(std::uint64_t));
+          !error.ok())
+        return error;
+      words = words.subspan(now.size());
+      first = in_slice;
+    }
+    first -= in_slice;
+  }
+  return {};
 }
 
 }  // namespace bfstore::store

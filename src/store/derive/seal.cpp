@@ -25,6 +25,11 @@ class SealedCopy : public store::Transform {
   Result<format::Identity> identity(const Sources& sources) override {
     content_ = sources.front().content;
     if (Error error = store::check_has_epoch(*sources.front().ask); !error.ok()) return error;
+    if (content_.identity.growth) {
+      return base::fail(Code::kUnsupported, sources.front().ask->home->name("the filter") +
+                                                ": grows, so it is not sealed. Copy it (bf copy), or build one for its "
+                                                "number of keys and seal that.");
+    }
     const auto times = store::fold(*sources.front().ask, content_, fpr_);
     if (!times) return times.error();
     times_ = *times;

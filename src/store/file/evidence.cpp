@@ -93,11 +93,26 @@ Evidence evidence_in(const HeaderBytes& header, const format::FileId& file_id) n
           .syncing = syncing_in(header),
           .expires = keys_expire(header),
           .epoch = epoch_in(header),
+          .grows = grows(header),
+          .num_slices = num_slices_in(header),
           .place = {}};
 }
 
 bool in_one_epoch(const Evidence& evidence) noexcept {
   return !evidence.expires || evidence.epoch.number() == evidence.slots.newest()->epoch;
+}
+
+bool has_its_slices(const Evidence& evidence) noexcept {
+  if (!evidence.grows) return true;
+  const std::uint64_t durable = evidence.slots.newest()->num_slices;
+  return evidence.num_slices >= durable && (evidence.num_slices == durable || !evidence.slots.clean());
+}
+
+bool is_from_elsewhere(const Evidence& evidence) noexcept {
+  const format::Slot* const newest = evidence.slots.newest();
+  const bool known =
+      newest != nullptr && newest->place.boot_id != format::BootId{} && evidence.place.boot_id != format::BootId{};
+  return known && !same_place(evidence);
 }
 
 bool same_place(const Evidence& evidence) noexcept {
@@ -142,6 +157,7 @@ FileState judge(const Evidence& evidence) noexcept {
   if (newest->filling && !evidence.live_word.has(format::LiveWord::kFilling)) return FileState::kUnclean;
   const bool one_epoch = in_one_epoch(evidence);
   if (!one_epoch && !epoch_is_beginning(evidence)) return FileState::kUnclean;
+  if (!has_its_slices(evidence)) return FileState::kUnclean;
   // A writer takes its lock after it was let in. The slots must say so, too: a program that is not a writer of filters
   // may have locked the file.
   if (evidence.writer_alive && dirty_here(evidence) && !evidence.sync_died) return FileState::kInUse;
@@ -189,7 +205,8 @@ Result<Evidence> gather_evidence(const region::File& file, const format::FileId&
     const auto again = read_header(file);
     if (!again) return again.error();
     const bool stable = slots_of(*again, file_id) == evidence.slots && live_word_of(*again) == evidence.live_word &&
-                        syncing_in(*again) == evidence.syncing && epoch_in(*again) == evidence.epoch;
+                        syncing_in(*again) == evidence.syncing && epoch_in(*again) == evidence.epoch &&
+                        num_slices_in(*again) == evidence.num_slices;
     // A sync that ended between the look at its flag and the look at its lock, while another one began, looks like a
     // sync whose process was killed. A killed one looks so every time. On a busy machine the time may pass with few
     // looks, so a minimum number of looks counts, too.

@@ -19,12 +19,14 @@ struct Evidence {
   format::SlotPair slots;
   format::LiveWord live_word;
   bool syncing = false;
-  bool expires = false;       // the layout has epochs
-  format::LiveEpoch epoch;    // of the live page
-  bool writer_alive = false;  // another description holds a writer's lock, so its owner was let in
-  bool sync_died = false;     // *syncing* is set, and no process holds the lock of a sync
-  bool changing = false;      // another process was still changing the file when the time to wait was over
-  format::Place place;        // where the file is now
+  bool expires = false;          // the layout has epochs
+  format::LiveEpoch epoch;       // of the live page
+  bool grows = false;            // the layout has slices
+  std::uint64_t num_slices = 1;  // of the live page
+  bool writer_alive = false;     // another description holds a writer's lock, so its owner was let in
+  bool sync_died = false;        // *syncing* is set, and no process holds the lock of a sync
+  bool changing = false;         // another process was still changing the file when the time to wait was over
+  format::Place place;           // where the file is now
 };
 
 // Judges a file with its own live word. A kAdoptable file still needs a sync that succeeds.
@@ -33,6 +35,14 @@ FileState judge(const Evidence& evidence) noexcept;
 // True if slots and live page are of one epoch, or the layout has none. Otherwise a turn is between its slot and the
 // live page, or the file is a mixture of two moments.
 bool in_one_epoch(const Evidence& evidence) noexcept;
+
+// True if the live page has at least as many slices as the newest slot. Otherwise the file is a mixture of two moments.
+// A clean file has as many.
+bool has_its_slices(const Evidence& evidence) noexcept;
+
+// True if the newest slot was written elsewhere, or in another boot, and that is known. Then no process that is alive
+// has seen more slices than the slot has.
+bool is_from_elsewhere(const Evidence& evidence) noexcept;
 
 // True if the newest slot was written in this boot, for this inode and mount.
 bool same_place(const Evidence& evidence) noexcept;

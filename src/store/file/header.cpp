@@ -46,20 +46,52 @@ format::LiveEpoch epoch_in(const HeaderBytes& header) noexcept {
   return {base::load<std::uint64_t>(header.data() + format::kLivePageOffset + format::kLiveEpochField.offset)};
 }
 
+namespace {
+
+const layout::Row* row_in(const HeaderBytes& header) noexcept {
+  return layout::find(format::get<std::uint16_t>(header, format::kLayoutField));
+}
+
+}  // namespace
+
 bool keys_expire(const HeaderBytes& header) noexcept {
-  const layout::Row* const row = layout::find(format::get<std::uint16_t>(header, format::kLayoutField));
+  const layout::Row* const row = row_in(header);
   return row != nullptr && row->info.epochs != 0;
+}
+
+bool grows(const HeaderBytes& header) noexcept {
+  const layout::Row* const row = row_in(header);
+  return row != nullptr && row->info.can.grow;
+}
+
+std::uint64_t num_slices_in(const HeaderBytes& header) noexcept {
+  return base::load<std::uint64_t>(header.data() + format::kLivePageOffset + format::kLiveNumSlicesField.offset);
 }
 
 Error own_live_page(const region::File& file) {
   return file.own_blocks({{format::kLivePageOffset, format::kPageBytes}});
 }
 
-Result<bool> has_end_word(const region::File& file, const format::Identity& identity) {
-  std::array<std::byte, format::kEndWordBytes> word{};
-  const auto got = file.read_at(word, format::sections_of(identity).end_word.offset);
+Result<std::uint32_t> num_slices_of(const region::File& file, const format::Identity& identity) {
+  if (!identity.growth) return 1U;
+  std::array<std::byte, sizeof(std::uint64_t)> word{};
+  const auto got = file.read_at(word, format::kLivePageOffset + format::kLiveNumSlicesField.offset);
   if (!got) return got.error();
-  return base::load<std::uint64_t>(word.data()) == format::end_word(identity.file_id);
+  const auto number = base::load<std::uint64_t>(word.data());
+  return number <= format::most_slices(identity) ? static_cast<std::uint32_t>(number) : 0U;
+}
+
+Result<bool> has_end_word(const region::File& file, const format::Identity& identity, std::uint32_t num_slices) {
+  if (num_slices == 0) return false;
+  std::array<std::byte, format::kEndWordBytes> word{};
+  const auto got = file.read_at(word, format::sections_of(identity, num_slices).end_word.offset);
+  if (!got) return got.error();
+  return base::load<std::uint64_t>(word.data()) == format::end_word(identity.file_id, num_slices - 1);
+}
+
+Result<bool> has_end_word(const region::File& file, const format::Identity& identity) {
+  const auto num_slices = num_slices_of(file, identity);
+  return num_slices.ok() ? has_end_word(file, identity, *num_slices) : Result<bool>(num_slices.error());
 }
 
 Result<CheckedHeader> checked_header(const region::File& file, const Reading& reading) {

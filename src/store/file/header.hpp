@@ -33,16 +33,25 @@ format::SlotPair slots_of(const HeaderBytes& header, const format::FileId& file_
 format::LiveWord live_word_of(const HeaderBytes& header) noexcept;
 bool syncing_in(const HeaderBytes& header) noexcept;
 format::LiveEpoch epoch_in(const HeaderBytes& header) noexcept;
-// True if the header names a layout whose keys expire.
+// True if the header names a layout whose keys expire, or one that grows.
 bool keys_expire(const HeaderBytes& header) noexcept;
+bool grows(const HeaderBytes& header) noexcept;
+// The number of slices in the live page.
+std::uint64_t num_slices_in(const HeaderBytes& header) noexcept;
 
 // Gives the page of the live word blocks of its own. A store to a page of a hole, or of a block that the file shares
 // with a copy, would be SIGBUS on a full disk.
 Error own_live_page(const region::File& file);
 
 // True if the file has an end word, and it is the file's own. A file that was truncated after its header has lost it,
-// even if it was grown again.
+// even if it was grown again. Of a file that grows, it is the end word of the last slice that the live page counts.
 Result<bool> has_end_word(const region::File& file, const format::Identity& identity);
+// Does the same for a file with so many slices.
+Result<bool> has_end_word(const region::File& file, const format::Identity& identity, std::uint32_t num_slices);
+
+// The number of slices that the live page counts now: 1 if the body does not grow, and 0 for a number that no body can
+// have.
+Result<std::uint32_t> num_slices_of(const region::File& file, const format::Identity& identity);
 
 struct CheckedHeader {
   HeaderBytes bytes;

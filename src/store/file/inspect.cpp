@@ -7,6 +7,7 @@
 
 #include "base/fail.hpp"
 #include "format/sections.hpp"
+#include "layout/growing.hpp"
 #include "layout/layout.hpp"
 #include "region/mapping.hpp"
 #include "sizing/epochs.hpp"
@@ -66,6 +67,8 @@ Error report_state(const File& file, Report& report) {
   if (!evidence) return evidence.error();
   report_slots(evidence->slots, report);
   report_epoch(*evidence, report);
+  if (evidence->grows && evidence->num_slices >= 1 && evidence->num_slices <= kMaxSlices)
+    report.num_slices = static_cast<std::uint32_t>(evidence->num_slices);
   const auto live_page = std::span<const std::byte>(header).subspan(format::kLivePageOffset);
   report.keys_added = format::keys_added_in(live_page);
   report.keys_removed = format::keys_removed_in(live_page);
@@ -96,28 +99,42 @@ Error check_end_word(const File& file, const format::Identity& identity, Report&
   return {};
 }
 
+Error count_section(const File& file, const format::Section& section, layout::FillCounter& counter) {
+  std::vector<std::uint64_t> piece(kPieceBytes / 8);
+  for (std::uint64_t at = section.offset; at < section.end(); at += kPieceBytes) {
+    const std::uint64_t wanted = std::min<std::uint64_t>(kPieceBytes, section.end() - at);
+    const auto got = file.read_at(std::as_writable_bytes(std::span(piece)).first(wanted), at);
+    if (!got) return got.error();
+    if (*got != wanted) return base::fail(Code::kLost, file.path() + ": truncated while it was read. Try again.");
+    counter.take(piece.data(), wanted / 8);
+  }
+  return {};
+}
+
 Error count_body(const File& file, const format::Identity& identity, Report& report) {
   const Shape& shape = identity.shape;
   layout::Geometry geometry = store::geometry_of(shape);
   const std::uint64_t epoch =
       base::little_endian(report.turning ? format::LiveEpoch::at(report.turning->epoch).word : 0);
   if (report.turning) geometry.epoch = &epoch;
+  layout::Slices slices;
+  if (identity.growth) {
+    for (std::uint32_t i = 0; i < kMaxSlices; ++i)
+      slices.of[i].lines = format::slice_of(identity, i).body.bytes * 8 / kLineBits;
+    geometry.slices = &slices;
+  }
   layout::FillCounter counter = store::fill_counter(shape, geometry);
-  std::vector<std::uint64_t> piece(kPieceBytes / 8);
-  const format::Section body = format::sections_of(identity).body;
-  for (std::uint64_t at = body.offset; at < body.end(); at += kPieceBytes) {
-    const std::uint64_t wanted = std::min<std::uint64_t>(kPieceBytes, body.end() - at);
-    const auto got = file.read_at(std::as_writable_bytes(std::span(piece)).first(wanted), at);
-    if (!got) return got.error();
-    if (*got != wanted) return base::fail(Code::kLost, file.path() + ": truncated while it was read. Try again.");
-    counter.take(piece.data(), wanted / 8);
+  for (std::uint32_t i = 0; i < report.num_slices.value_or(1); ++i) {
+    if (Error error = count_section(file, format::slice_of(identity, i).body, counter); !error.ok()) return error;
   }
   report.fill = counter.fill();
   return {};
 }
 
 void report_memory(const File& file, const format::Identity& identity, Report& report) {
-  const format::Section body = format::sections_of(identity).body;
+  const format::Section first = format::sections_of(identity).body;
+  const format::Section last = format::slice_of(identity, report.num_slices.value_or(1) - 1).body;
+  const format::Section body{first.offset, last.end() - first.offset};
   auto mapping = region::Mapping::map(file, File::Access::kRead, body.offset, body.bytes);
   if (!mapping) return;
   report.resident_bytes = mapping->resident_bytes();

@@ -33,7 +33,7 @@ constexpr std::uint32_t kDefaultMode = 0600;
 // Writes clean to the older slot and dirty to the newer one, because the process that makes the file writes to it.
 Error initialize(const OpenFile& opened, bool filling) {
   opened.live_word().store(format::LiveWord::healthy(opened.identity().file_id));
-  base::SharedWord(opened.live_page() + format::kLiveNumSlicesField.offset).store(1);
+  opened.live_word().store_num_slices(1);
   if (filling) opened.live_word().set(format::LiveWord::kFilling);
   if (Error error = opened.write_end_word(opened.identity()); !error.ok()) return error;
   const bool expires = layout::row_of(opened.identity().shape.layout).info.epochs != 0;
@@ -108,9 +108,9 @@ Result<OpenFile> make(const std::string& path, const format::Identity& identity,
     if (Error error = file->allocate(part.offset, part.bytes); !error.ok()) return error;
   }
   if (Error error = file->write_at(format::encode_identity(identity), 0); !error.ok()) return error;
-  auto mapping = mapping_of(*file, File::Access::kReadWrite, identity, {}, how.map, pages_for(how.map, how.alone));
+  auto mapping = mapping_of(*file, File::Access::kReadWrite, identity, {}, 1, how.map, pages_for(how.map, how.alone));
   if (!mapping) return mapping.error();
-  if (Error error = load(*file, *mapping, identity, how.map); !error.ok()) return error;
+  if (Error error = load(*file, *mapping, identity, 1, how.map); !error.ok()) return error;
   OpenFile made(std::move(*file), std::move(*mapping), identity, how.lock_timeout_ms);
   if (Error error = initialize(made, how.filling); !error.ok()) return error;
   return made;

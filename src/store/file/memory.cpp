@@ -43,8 +43,8 @@ Error check_sharing(File& file, File::Access access, bool no_write) {
   return {};
 }
 
-std::vector<region::Extent> parts_of(const format::Identity& identity) {
-  const format::Sections sections = format::sections_of(identity);
+std::vector<region::Extent> parts_of(const format::Identity& identity, std::uint32_t num_slices) {
+  const format::Sections sections = format::sections_of(identity, num_slices);
   return {{sections.header.offset, sections.header.bytes},
           {sections.behind_header.offset, sections.behind_header.bytes}};
 }
@@ -62,12 +62,14 @@ Error guard_with_live_word(region::Mapping& mapping, std::byte* live_page, File:
 }
 
 Result<region::Mapping> mapping_of(const File& file, File::Access access, const format::Identity& identity,
-                                   const HeaderBytes& header, const MapOptions& options, region::Pages pages) {
-  const format::Sections sections = format::sections_of(identity);
+                                   const HeaderBytes& header, std::uint32_t num_slices, const MapOptions& options,
+                                   region::Pages pages) {
+  const format::Sections sections = format::sections_of(identity, num_slices);
   const std::uint64_t bytes = sections.end;
   if (options.copy && access == File::Access::kRead)  // a reader may have to be a writer for a moment
     return region::Mapping::room_for_copy(file, header, sections.body.offset, bytes);
-  auto mapping = region::Mapping::map(file, access, 0, bytes, pages);
+  const std::uint64_t reach = format::sections_of(identity, format::most_slices(identity)).end;
+  auto mapping = region::Mapping::map(file, access, 0, bytes, pages, reach);
   if (!mapping) return mapping;
   if (options.guard) {
     std::byte* const live_page = mapping->data() + format::kLivePageOffset;
@@ -80,11 +82,12 @@ Result<region::Mapping> mapping_of(const File& file, File::Access access, const 
   return mapping;
 }
 
-Error load(const File& file, const region::Mapping& mapping, const format::Identity& identity,
+Error load(const File& file, const region::Mapping& mapping, const format::Identity& identity, std::uint32_t num_slices,
            const MapOptions& options) {
-  if (mapping.is_copy()) return mapping.fill_copy(file, 0, format::sections_of(identity).body.offset);
-  if (Error error = mapping.fill_holes(file, 0, parts_of(identity)); !error.ok()) return error;
-  return options.populate ? mapping.populate(0, mapping.bytes()) : Error{};
+  const format::Sections sections = format::sections_of(identity, num_slices);
+  if (mapping.is_copy()) return mapping.fill_copy(file, 0, sections.body.offset);
+  if (Error error = mapping.fill_holes(file, 0, parts_of(identity, num_slices)); !error.ok()) return error;
+  return options.populate ? mapping.populate(0, sections.end) : Error{};
 }
 
 }  // namespace bfstore::store

@@ -16,8 +16,8 @@ namespace bfstore::store {
 // the file was replaced.
 Error check_sharing(region::File& file, region::File::Access access, bool no_write);
 
-// Returns the parts of the file that has this identity. Between them is a hole.
-std::vector<region::Extent> parts_of(const format::Identity& identity);
+// Returns the parts of the file that has this identity, and so many slices. Between them is a hole.
+std::vector<region::Extent> parts_of(const format::Identity& identity, std::uint32_t num_slices);
 
 // Huge pages are for reading and for bulk loading. A writer next to others syncs, and a sync writes every page with a
 // new bit.
@@ -28,14 +28,15 @@ Error guard_with_live_word(region::Mapping& mapping, std::byte* live_page, regio
                            const format::Identity& identity);
 
 // Maps the file, with a guard if the options want one, or makes room for a copy. `header` was read and checked before,
-// and a copy keeps it as it was then. Reads nothing of the body, because the file may still be refused.
+// and a copy keeps it as it was then. If the body grows, maps what all slices need, of which the file has `num_slices`.
+// Reads nothing of the body, because the file may still be refused.
 Result<region::Mapping> mapping_of(const region::File& file, region::File::Access access,
                                    const format::Identity& identity, const HeaderBytes& header,
-                                   const MapOptions& options, region::Pages pages);
+                                   std::uint32_t num_slices, const MapOptions& options, region::Pages pages);
 
 // Fills a copy. In any other file makes every page readable for lookups (Mapping::fill_holes). If the options want
 // that, also brings the whole file into memory, which takes as long as reading it.
 Error load(const region::File& file, const region::Mapping& mapping, const format::Identity& identity,
-           const MapOptions& options);
+           std::uint32_t num_slices, const MapOptions& options);
 
 }  // namespace bfstore::store

@@ -30,6 +30,29 @@ Error lost(const File& file) {
   return evidence.live_word.is_understood(header.identity.file_id) && judge(evidence) == FileState::kClean;
 }
 
+// Returns the number of slices whose end word is there. 0 if the file was cut or overwritten.
+//
+// After a power cut the live page may count slices that the disk does not have. A recovery takes the slot's number then
+// (recovery.cpp), and every other process refuses the file. Not inlined: the evidence is large.
+[[gnu::noinline]] Result<std::uint32_t> num_slices_there(const File& file, const CheckedHeader& header) {
+  const format::Identity& identity = header.identity;
+  const std::uint64_t counted = identity.growth ? num_slices_in(header.bytes) : 1;
+  if (counted > format::most_slices(identity)) return 0U;
+  const auto number = static_cast<std::uint32_t>(counted);
+  const auto uncut = has_end_word(file, identity, number);
+  if (!uncut.ok()) return uncut.error();
+  if (*uncut || !identity.growth) return *uncut ? number : 0U;
+  Evidence evidence = evidence_in(header.bytes, identity.file_id);
+  const auto place = place_of(file);
+  if (!place) return place.error();
+  evidence.place = *place;
+  if (!is_from_elsewhere(evidence) || evidence.slots.newest()->num_slices >= number) return 0U;
+  const std::uint32_t durable = evidence.slots.newest()->num_slices;
+  const auto durable_is_there = has_end_word(file, identity, durable);
+  if (!durable_is_there.ok()) return durable_is_there.error();
+  return *durable_is_there ? durable : 0U;
+}
+
 }  // namespace
 
 OpenFile::OpenFile(File file, region::Mapping mapping, format::Identity identity, std::uint32_t lock_timeout_ms,
@@ -56,14 +79,14 @@ Result<OpenFile> OpenFile::open(Result<File> file, File::Access access, const Op
   auto header = checked_header(*file, {access == File::Access::kReadWrite, options.without_secret, options.secret});
   if (!header) return header.error();
   const format::Identity& identity = header->identity;
-  const auto uncut = has_end_word(*file, identity);
-  if (!uncut.ok()) return uncut.error();
-  if (!*uncut) {
+  const auto num_slices = num_slices_there(*file, *header);
+  if (!num_slices.ok()) return num_slices.error();
+  if (*num_slices == 0) {
     return fail(
         Code::kLiveWord,
         file->path() + ": the word at its end is not the file's own: the file was cut or overwritten. Rebuild it.");
   }
-  auto mapping = mapping_of(*file, access, identity, header->bytes, options.map, pages);
+  auto mapping = mapping_of(*file, access, identity, header->bytes, *num_slices, options.map, pages);
   if (!mapping) return mapping.error();
   OpenFile opened(std::move(*file), std::move(*mapping), identity, options.lock_timeout_ms, options.writes_nothing(),
                   options.tolerate_damage);
@@ -159,7 +182,7 @@ Error OpenFile::begin_dirty(const Evidence& evidence) const {
 }
 
 // Called before the file says that a process writes to it. A writer that joins others finds it done.
-Error OpenFile::own_blocks() const { return file_.own_blocks(parts_of(identity_)); }
+Error OpenFile::own_blocks() const { return file_.own_blocks(parts_of(identity_, num_slices())); }
 
 Error OpenFile::refuse(FileState state, const Evidence& evidence) const {
   return refused(file_.path(), identity_.file_id, state, evidence);
@@ -171,8 +194,9 @@ Error OpenFile::become(format::Identity identity) {
 }
 
 Error OpenFile::store_end_word_again() const {
-  const std::uint64_t own = format::end_word(identity_.file_id);
-  const base::SharedWord word(mapping_.data() + format::sections_of(identity_).end_word.offset);
+  const std::uint32_t last = num_slices() - 1;
+  const std::uint64_t own = format::end_word(identity_.file_id, last);
+  const base::SharedWord word(mapping_.data() + format::slice_of(identity_, last).end_word.offset);
   return word.replace(own, own) ? Error{} : lost(file_);
 }
 
@@ -180,6 +204,17 @@ Error OpenFile::write_end_word(const format::Identity& identity) const {
   std::array<std::byte, format::kEndWordBytes> word{};
   base::store(word.data(), format::end_word(identity.file_id));
   return file_.write_at(word, format::sections_of(identity).end_word.offset);
+}
+
+Error OpenFile::give_slices(std::uint32_t number) const {
+  for (std::uint32_t slice = num_slices(); slice < number; ++slice) {
+    const std::uint64_t end = format::slice_of(identity_, slice - 1).end_word.end();
+    const std::uint64_t word = format::slice_of(identity_, slice).end_word.offset;
+    if (Error error = file_.allocate(end, word + format::kEndWordBytes - end); !error.ok()) return error;
+    base::SharedWord(mapping_.data() + word).store(format::end_word(identity_.file_id, slice));
+  }
+  live_word().store_num_slices(number);
+  return {};
 }
 
 void OpenFile::gather_counters() const noexcept {

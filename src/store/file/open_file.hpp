@@ -50,7 +50,9 @@ class OpenFile {
 
   // Copies or populates the body, if the options want that. Not part of open(): a file of 100 GB that is refused must
   // not be read first.
-  [[nodiscard]] Error load(const MapOptions& options) const { return store::load(file_, mapping_, identity_, options); }
+  [[nodiscard]] Error load(const MapOptions& options) const {
+    return store::load(file_, mapping_, identity_, num_slices(), options);
+  }
 
   [[nodiscard]] const region::File& file() const noexcept { return file_; }
   [[nodiscard]] const region::Mapping& mapping() const noexcept { return mapping_; }
@@ -65,8 +67,13 @@ class OpenFile {
   [[nodiscard]] format::SharedLiveWord live_word() const noexcept {
     return format::SharedLiveWord(files_live_page_ ? files_live_page_->data() : live_page());
   }
-  [[nodiscard]] const std::byte* end_word() const noexcept {
-    return mapping_.data() + format::sections_of(identity_).end_word.offset;
+  [[nodiscard]] const std::byte* end_word(std::uint32_t slice = 0) const noexcept {
+    return mapping_.data() + format::slice_of(identity_, slice).end_word.offset;
+  }
+  // The number of slices that processes use now: 1 if the body does not grow, or the live page was overwritten.
+  [[nodiscard]] std::uint32_t num_slices() const noexcept {
+    const std::uint64_t number = identity_.growth ? live_word().num_slices() : 1;
+    return number >= 1 && number <= format::most_slices(identity_) ? static_cast<std::uint32_t>(number) : 1;
   }
   // True if this handle must write nothing, not even what it learns of the file's state.
   [[nodiscard]] bool no_write() const noexcept { return no_write_; }
@@ -119,6 +126,8 @@ class OpenFile {
   // Gives the live page blocks of its own, for a process that changes nothing but the live word.
   Error own_live_page() const { return store::own_live_page(file_); }
   Error write_end_word(const format::Identity& identity) const;
+  // Gives a file without a name so many slices in all, which are empty.
+  Error give_slices(std::uint32_t number) const;
   // Stores the end word through the mapping, if it is there: so the next sync writes its page. A store never makes a
   // file longer. kLost if the word is not the file's own.
   Error store_end_word_again() const;

@@ -18,13 +18,23 @@ bool paused(const Evidence& evidence) noexcept {
 // the file between the reading and the writing would get the length and the end word back, around a hole where bits
 // were, and the file would answer again.
 Error write_again(const OpenFile& opened) {
-  const format::Sections sections = format::sections_of(opened.identity());
+  const format::Sections sections = format::sections_of(opened.identity(), opened.num_slices());
   Error error = opened.file().rewrite(format::kSlotOffset, format::kFileHeaderBytes - format::kSlotOffset);
   const format::Section& rest = sections.behind_header;
   if (error.ok()) error = opened.file().rewrite(rest.offset, sections.end_word.offset - rest.offset);
   if (error.ok()) error = opened.check_words();
   if (error.ok()) error = opened.store_end_word_again();
   return error.ok() ? opened.file().sync() : error;
+}
+
+// A file that comes from another boot, or another place, may count slices that its disk does not have. No process that
+// is alive has seen more slices than the slot counts. If one might have, the number stays: a lookup that began before
+// would not look into a slice that it saw go and come back.
+Error take_durable_slices(const OpenFile& opened, const Evidence& evidence) {
+  if (!opened.identity().growth || !is_from_elsewhere(evidence)) return {};
+  if (Error error = opened.own_live_page(); !error.ok()) return error;
+  opened.live_word().store_num_slices(evidence.slots.newest()->num_slices);
+  return {};
 }
 
 // Once the live word is set, every handle in every process answers "maybe"; once the slot is written, also after a
@@ -76,6 +86,7 @@ Error recover(const OpenFile& opened, const Evidence& evidence, bool accept_loss
   if (evidence.writer_alive)
     return busy(opened.file(), kWriterLocks, "a writer has it open, and it needs recovery",
                 "Close that writer, and recover it again.");
+  if (Error error = take_durable_slices(opened, evidence); !error.ok()) return error;
   if (Error error = opened.check_file_is_whole(); !error.ok()) return error;
   if (Error error = opened.own_blocks(); !error.ok()) return error;
   if (Error error = begin_recovery(opened, evidence); !error.ok()) return error;

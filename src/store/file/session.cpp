@@ -6,6 +6,7 @@
 #include "base/fail.hpp"
 #include "layout/layout.hpp"
 #include "store/file/adoption.hpp"
+#include "store/file/grow.hpp"
 #include "store/file/memory.hpp"
 #include "store/file/readers.hpp"
 #include "store/file/recovery.hpp"
@@ -134,6 +135,14 @@ Result<bool> Session::turn(std::optional<std::uint64_t> from) {
   });
   if (!error.ok()) return error;
   return turned;
+}
+
+// An add waits for nothing. Without memory, or while another thread does it, the body stays as it is for now.
+void Session::grow(std::uint32_t full) noexcept try {
+  if (is_shut() || role_ == Role::kReader || !opened_.born().here()) return;
+  const std::unique_lock<std::mutex> one_thread(growth_mutex_, std::try_to_lock);
+  if (one_thread) static_cast<void>(store::grow(opened_, full));
+} catch (const std::bad_alloc&) {
 }
 
 Error Session::sync(const LogPosition& position) {

@@ -15,14 +15,21 @@ using format::kSyncLock;
 using format::Slot;
 using format::SlotState;
 
+// The first half of a sync.
+struct Synced {
+  Error error;
+  std::uint32_t num_slices = 1;  // that it made durable, whatever was added meanwhile
+};
+
 // Makes durable what was added. Leaves *syncing* set, which store_slot() clears. If there may be other writers, the
 // caller holds the sync lock.
-Error sync_body(const OpenFile& opened) {
-  if (Error error = opened.check_file_is_whole(); !error.ok()) return error;
+Synced sync_body(const OpenFile& opened) {
+  if (Error error = opened.check_file_is_whole(); !error.ok()) return {error};
   const bool died = opened.live_word().begin_sync();
-  if (opened.live_word().load().has(format::LiveWord::kPoisoned)) return earlier_sync(opened.file());
-  if (died) return fail(Code::kPoisoned, opened.file().path() + ": a process was killed while it synced");
-  return opened.file().sync();
+  if (opened.live_word().load().has(format::LiveWord::kPoisoned)) return {earlier_sync(opened.file())};
+  if (died) return {fail(Code::kPoisoned, opened.file().path() + ": a process was killed while it synced")};
+  const std::uint32_t num_slices = opened.num_slices();  // before the bits of keys that the call covers are written
+  return {opened.file().sync(), num_slices};
 }
 
 // The file may have been cut before the sync, or while this process synced or waited for a lock. Nothing is stored in
@@ -53,8 +60,9 @@ Error written_over(const OpenFile& opened) {
 // Does the second half of a sync, under the state lock: writes the slot that says what the first half made true.
 // `anew`: writes both slots, for a file that no other process has. `then` is done when the slot is durable, before
 // *syncing* is cleared.
-Error store_slot(const OpenFile& opened, const Error& body_synced, const SlotUpdate& update, bool anew = false,
+Error store_slot(const OpenFile& opened, const Synced& body, const SlotUpdate& update, bool anew = false,
                  const std::function<Error()>& then = {}) try {
+  const Error& body_synced = body.error;
   if (Error lost = lost_meanwhile(opened, body_synced); !lost.ok()) return lost;
   if (!body_synced.ok()) return opened.poison(body_synced);
   // A process that supersedes the file holds this lock until another file has its name. No process reads the slot after
@@ -71,6 +79,7 @@ Error store_slot(const OpenFile& opened, const Error& body_synced, const SlotUpd
   if (!anew && evidence->slots.clean()) return opened.poison(written_over(opened));
   Slot slot = *evidence->slots.newest();
   std::uint64_t over = 0;
+  if (opened.identity().growth) slot.num_slices = body.num_slices;
   const Error refused = update(slot, over);
   if (refused.ok()) {
     Error error = anew ? opened.write_first_slots(slot) : opened.write_slot(evidence->slots, slot);
@@ -81,7 +90,7 @@ Error store_slot(const OpenFile& opened, const Error& body_synced, const SlotUpd
   opened.live_word().end_sync();
   return refused;
 } catch (const std::bad_alloc&) {
-  static_cast<void>(not_stored(opened, body_synced, {}));
+  static_cast<void>(not_stored(opened, body.error, {}));
   throw;
 }
 
@@ -107,9 +116,9 @@ void begin_now(Slot& slot) noexcept {
 // No process adds to the new epoch before the slot that names it is durable. So no key that is in it is in a word that
 // a recovery takes for the oldest one.
 Error sync_and_begin_epoch(const OpenFile& opened, std::uint64_t epoch) {
-  const Error body_synced = sync_body(opened);
+  const Synced body = sync_body(opened);
   const auto state_lock = opened.take(kStateLock);
-  if (!state_lock) return not_stored(opened, body_synced, state_lock.error());
+  if (!state_lock) return not_stored(opened, body.error, state_lock.error());
   const auto begin = [epoch](Slot& slot, std::uint64_t&) {
     slot.epoch = epoch;
     begin_now(slot);
@@ -119,17 +128,17 @@ Error sync_and_begin_epoch(const OpenFile& opened, std::uint64_t epoch) {
     opened.live_word().begin_epoch(epoch);
     return correct_time(opened);
   };
-  Error stored = store_slot(opened, body_synced, begin, false, then);
+  Error stored = store_slot(opened, body, begin, false, then);
   return stored.ok() && opened.faulted() ? unreadable(opened.file()) : stored;
 }
 
 Error sync_and_store(const OpenFile& opened, const SlotUpdate& update) {
   const auto sync_lock = opened.take(kSyncLock);
   if (!sync_lock) return sync_lock.error();
-  const Error body_synced = sync_body(opened);
+  const Synced body = sync_body(opened);
   const auto state_lock = opened.take(kStateLock);
-  if (!state_lock) return not_stored(opened, body_synced, state_lock.error());
-  Error stored = store_slot(opened, body_synced, update);
+  if (!state_lock) return not_stored(opened, body.error, state_lock.error());
+  Error stored = store_slot(opened, body, update);
   return stored.ok() && opened.faulted() ? unreadable(opened.file()) : stored;
 }
 

@@ -3,12 +3,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <functional>
 #include <thread>
 
 #include "base/fail.hpp"
+#include "format/sections.hpp"
 #include "store/file/reached.hpp"
 
 namespace bfstore::store {
@@ -101,6 +103,67 @@ void Ask::settle(const format::Identity& identity) {
   be_part(identity);
 }
 
+void Ask::see_slices(const format::Identity& identity, const std::uint64_t* number, bool end_words) {
+  if (!identity.growth) return;
+  growth = *identity.growth;
+  slices = std::make_unique<layout::Slices>();
+  slices->number = number;
+  for (std::uint32_t i = 0; i < kMaxSlices; ++i) {
+    const format::Slice slice = format::slice_of(identity, i);
+    slices->of[i] = {(slice.body.offset - identity.body_offset) / sizeof(std::uint64_t),
+                     slice.body.bytes * 8 / kLineBits};
+    if (!end_words) continue;
+    slices->end[i] = words + (slice.end_word.offset - identity.body_offset) / sizeof(std::uint64_t);
+    slices->expected_end[i] = base::little_endian(format::end_word(identity.file_id, i));
+  }
+  target.geometry.slices = slices.get();
+}
+
+// A number of slices that no body has is as bad as a lost end word.
+layout::Sentinel Ask::newest_sentinel() const noexcept {
+  layout::Sentinel newest = target.sentinel;
+  const std::uint32_t number = slices->load();
+  if (number == 0) {
+    newest.expected = ~newest.expected;
+  } else if (slices->end[number - 1] != nullptr) {
+    newest.end = slices->end[number - 1];
+    newest.expected ^= base::little_endian(slices->expected_end[0] ^ slices->expected_end[number - 1]);
+  }
+  return newest;
+}
+
+Shape Ask::shape_of_all() const noexcept {
+  Shape all = shape;
+  if (slices == nullptr) return all;
+  const std::uint64_t times = format::times_as_many(growth, num_slices());
+  all.num_bits *= times;
+  all.capacity *= times;
+  return all;
+}
+
+bool Ask::full() const noexcept {
+  grow_if_full();
+  return keys_left() >= shape_of_all().capacity;
+}
+
+// Threads do not look at each other's counters for each key. So a body may get some more keys than it was made for
+// before it grows: with 32 threads at most 1 of 64.
+void Ask::grow_in_time(std::uint64_t before, std::uint64_t after) const noexcept {
+  constexpr std::uint64_t kLooks = 2048;
+  const std::uint64_t room = shape.capacity * format::times_as_many(growth, num_slices());
+  const std::uint64_t step = std::max<std::uint64_t>(1, room / kLooks);
+  if (before / step != after / step) grow_if_full();
+}
+
+void Ask::grow_if_full() const noexcept {
+  if (slices == nullptr || !writable) return;
+  const std::uint32_t number = num_slices();
+  if (number == kMaxSlices || keys_left() < shape.capacity * format::times_as_many(growth, number)) return;
+  const int callers = errno;  // no call changes errno
+  home->grow(number);
+  errno = callers;
+}
+
 // A line has the same number in the whole filter and in its part, so the number of a part's first line is not 0. A
 // digest is mapped to the lines of the whole, and `lines` begins where the words of the whole would. Nothing is read or
 // written for a digest of another part, which has no memory here.
@@ -147,7 +210,7 @@ void Ask::look_before_too() noexcept {
 Code Ask::why_not(std::uint64_t compared) const noexcept {
   if (home->is_shut()) return Code::kShut;
   if (!writable) return row.info.can.build ? Code::kSealed : Code::kReadOnly;
-  return born.here() ? home->why_in_doubt(target.sentinel, compared) : Code::kForked;
+  return born.here() ? home->why_in_doubt(sentinel(), compared) : Code::kForked;
 }
 
 Count Ask::add(std::uint64_t digest) noexcept {
@@ -203,14 +266,22 @@ Code Ask::lost_lock(bool stored) const noexcept {
 
 void Ask::count_in(std::size_t in_stripe, std::uint64_t keys) noexcept {
   if (stripes == nullptr || keys == 0) return;
-  base::SharedWord(stripes + own_stripe() * format::kStripeBytes + in_stripe).add_relaxed(keys);
+  const base::SharedWord counter(stripes + own_stripe() * format::kStripeBytes + in_stripe);
+  counter.add_relaxed(keys);
+  if (slices != nullptr) [[unlikely]] {
+    const std::uint64_t after = counter.load_relaxed();
+    grow_in_time(after - keys, after);
+  }
   if (is_written_back) check_writeback_in_time();
 }
 
 void Ask::count_alone() noexcept {
   if (stripes == nullptr) return;
   constexpr std::size_t kAt = kStripeOfSingleAdds * format::kStripeBytes + format::kKeysAddedInStripe;
-  base::SharedWord(stripes + kAt).add_alone(1);
+  const base::SharedWord counter(stripes + kAt);
+  counter.add_alone(1);
+  if (slices != nullptr) [[unlikely]]
+    grow_in_time(counter.load_relaxed() - 1, counter.load_relaxed());
   if (is_written_back) check_writeback_in_time();
 }
 

@@ -14,6 +14,7 @@
 #include "base/shared_word.hpp"
 #include "format/state.hpp"
 #include "hash/positions.hpp"
+#include "layout/growing.hpp"
 #include "layout/layout.hpp"
 #include "layout/turn.hpp"
 #include "region/owners_lock.hpp"
@@ -55,7 +56,11 @@ struct Ask {
   Ask(const Ask&) = delete;
   Ask& operator=(const Ask&) = delete;
 
-  [[nodiscard]] Code health() const noexcept { return home->health(target.sentinel); }
+  [[nodiscard]] Code health() const noexcept { return home->health(sentinel()); }
+  // The words to compare now: of a body that grows, those of its newest slice.
+  [[nodiscard]] layout::Sentinel sentinel() const noexcept {
+    return slices == nullptr ? target.sentinel : newest_sentinel();
+  }
   // 1 maybe, 0 a certain no.
   [[nodiscard]] std::int32_t answer(std::uint64_t digest) const noexcept { return target.ask(target, digest); }
   // True if a lookup of this handle has no answer yet. A lookup calls this before it reads its bits, because the file
@@ -73,6 +78,25 @@ struct Ask {
   // not keep their order.
   [[nodiscard]] bool folds() const noexcept { return row.info.can.fold && !gives_positions; }
 
+  // Makes this Ask see the slices of a body that grows. `number` is the word with their number. `end_words`: each
+  // slice has its end word in memory.
+  void see_slices(const format::Identity& identity, const std::uint64_t* number, bool end_words);
+  // The number of slices now; 1 if the body does not grow, and in doubt.
+  [[nodiscard]] std::uint32_t num_slices() const noexcept {
+    return slices == nullptr ? 1 : std::max(slices->load(), 1U);
+  }
+  // The shape and the length of all slices of now.
+  [[nodiscard]] Shape shape_of_all() const noexcept;
+  [[nodiscard]] std::uint64_t bytes_of_all() const noexcept {
+    return slices == nullptr ? body_bytes : body_bytes * format::times_as_many(growth, num_slices());
+  }
+  // Calls take(words, number of words) for the body, or for each slice that it has now.
+  template <class Take>
+  void each_slice(Take take) const {
+    if (slices == nullptr) return take(words, body_bytes / 8);
+    for (const layout::Slices::One& slice : std::span(slices->of).first(num_slices()))
+      take(words + slice.first_word, slice.lines * kLineBits / 64);
+  }
   void look_before_too() noexcept;
   // If the identity is that of a part, makes this Ask take only that part's digests.
   void be_part(const format::Identity& identity) noexcept;
@@ -95,7 +119,7 @@ struct Ask {
   // recovery or a filling has not added yet has no counters of its own: to remove it would take those of other keys.
   [[nodiscard]] Code may_remove(bool stored = false) const noexcept { return may_change(kAll, stored); }
   [[nodiscard]] Code may_change(std::uint64_t compared, bool stored) const noexcept {
-    if (writable && born.here() && !layout::in_doubt(target.sentinel, compared)) [[likely]] {
+    if (writable && born.here() && !layout::in_doubt(sentinel(), compared)) [[likely]] {
       if (lock_ends_with && !lock_ends_with->is_there()) [[unlikely]]
         return lost_lock(stored);
       return Code::kOk;
@@ -108,8 +132,8 @@ struct Ask {
   [[nodiscard]] Code was_removed() const noexcept { return was_changed(kAll); }
   [[nodiscard]] Code was_changed(std::uint64_t compared) const noexcept {
     all_see();
-    if (layout::in_doubt(target.sentinel, compared)) [[unlikely]]
-      return home->why_in_doubt(target.sentinel, compared);
+    if (const layout::Sentinel now = sentinel(); layout::in_doubt(now, compared)) [[unlikely]]
+      return home->why_in_doubt(now, compared);
     return !lock_ends_with || lock_ends_with->is_there() ? Code::kOk : lost_lock(true);
   }
   // When this returns, every process sees what this thread has stored. So a process that supersedes the file finds the
@@ -123,7 +147,8 @@ struct Ask {
   }
   // Ends the adds of a handle that lost its lock. Always returns an error.
   [[nodiscard, gnu::noinline]] Code lost_lock(bool stored) const noexcept;
-  [[nodiscard, gnu::noinline]] bool full() const noexcept { return keys_left() >= shape.capacity; }
+  // Of a body that grows: after it was to grow.
+  [[nodiscard, gnu::noinline]] bool full() const noexcept;
   [[nodiscard]] bool removes() const noexcept { return functions.counts.remove.one != nullptr; }
   Count add(std::uint64_t digest) noexcept;
   Count remove(std::uint64_t digest) noexcept;
@@ -137,6 +162,9 @@ struct Ask {
   void count_alone() noexcept;
   void count_removes(std::uint64_t keys) noexcept { count_in(format::kKeysRemovedInStripe, keys); }
   [[gnu::noinline]] void count_in(std::size_t in_stripe, std::uint64_t keys) noexcept;
+  // Asks for another slice if the body is full. `before` and `after`: what this thread's counter was, and is.
+  void grow_in_time(std::uint64_t before, std::uint64_t after) const noexcept;
+  void grow_if_full() const noexcept;
   // The first check comes after one pause: opening the file has just checked.
   void check_writeback_every(std::chrono::nanoseconds pause) noexcept;
   void check_writeback_in_time() noexcept;
@@ -155,12 +183,14 @@ struct Ask {
   std::uint64_t* words;  // the body
   // For lookups and adds: `words` minus the lines before this part, so that line numbers are those of the whole filter.
   std::uint64_t* lines;
-  Shape shape;
+  Shape shape;           // of the first slice, if the body grows
   KeptSecret secret;     // Hash::kSipHash only
   bool gives_positions;  // the hash gives positions, and no digests
   // If so: a key is in the filter if one of them has it. Several in a file of another program; none in a handle that
   // follows its path.
   std::vector<PositionedBits> positioned;
+  std::unique_ptr<layout::Slices> slices;  // of a body that grows
+  std::uint32_t growth = 1;
   bool has_live_word = true;  // otherwise a lookup asks the home before it answers "no"
   std::uint64_t body_bytes;
   // The bits of the sentinel that stop an add: neither a filling nor a recovery by this handle does.
@@ -183,6 +213,9 @@ struct Ask {
   bool is_written_back = false;  // by the kernel, which is asked for errors
   bool moves = false;            // calls use another one through Pinned (followed.hpp, gathered.hpp)
   std::unique_ptr<Home> home;    // never null
+
+ private:
+  [[nodiscard, gnu::noinline]] layout::Sentinel newest_sentinel() const noexcept;
 };
 
 // Returns a word that other processes may change. The address is a multiple of 8.

@@ -68,6 +68,7 @@ class InFile final : public Home {
     opened().poison_for_this_handle();
   }
   void check_writeback() const noexcept override { session_->check_writeback(); }
+  void grow(std::uint32_t full) noexcept override { session_->grow(full); }
 
   Error sync(const LogPosition& position) override { return session_->sync(position); }
   [[nodiscard]] std::uint64_t get_mark(std::uint64_t owner, std::uint64_t epoch) const noexcept override {
@@ -132,6 +133,7 @@ void look_at_live_word(Ask& ask, const Session& session) {
   ask.target.sentinel = {word_at(file.live_page()), word_at(file.end_word()),
                          format::LiveWord::healthy(file.identity().file_id).bits ^ end};
   if (ask.row.info.epochs != 0) ask.target.geometry.epoch = word_at(file.live_page() + format::kLiveEpochField.offset);
+  ask.see_slices(file.identity(), word_at(file.live_page() + format::kLiveNumSlicesField.offset), true);
   ask.adds_compare = ~format::LiveWord::kFilling;
   if (session.recovering()) ask.adds_compare &= ~format::LiveWord::kRecovering;
 }

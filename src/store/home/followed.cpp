@@ -119,7 +119,7 @@ std::int32_t Followed::ask(const layout::Target& target, std::uint64_t digest) n
     count.fetch_add(1);
     const Ask& ask = follower.now();
     const std::int32_t answer = ask.answer(digest);
-    doubt = layout::in_doubt(ask.target.sentinel);
+    doubt = layout::in_doubt(ask.sentinel());
     count.fetch_sub(1);
     return answer;
   };

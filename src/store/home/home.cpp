@@ -64,18 +64,18 @@ Error Home::read_body(const std::uint64_t* words, std::span<std::byte> into, std
 
 Stats Home::stats(const Ask& ask, StatsWish wish) const {
   Stats stats;
-  stats.shape = ask.shape;
+  stats.shape = ask.shape_of_all();
   stats.isa = ask.functions.isa;
-  stats.body_bytes = ask.body_bytes;
+  stats.body_bytes = ask.bytes_of_all();
   if (identity() != nullptr) stats.file_id = identity()->file_id;
   stats.keys_added = ask.keys_added();
   stats.keys_removed = ask.keys_removed();
-  stats.health = health(ask.target.sentinel);
+  stats.health = health(ask.sentinel());
   stats.saturated = stats.shape.capacity != 0 && ask.keys_left() > stats.shape.capacity;
   if (wish.memory && mapping() != nullptr) stats.memory = {mapping()->huge_page_bytes(), mapping()->resident_bytes()};
   if (wish.fill) {
     layout::FillCounter counter = fill_counter(ask.shape, ask.target.geometry);
-    counter.take(ask.words, ask.body_bytes / 8);
+    ask.each_slice([&](const std::uint64_t* words, std::uint64_t num_words) { counter.take(words, num_words); });
     stats.fill = counter.fill();
   }
   return stats;

@@ -96,6 +96,8 @@ class Home {
   virtual void poison(bool everywhere) noexcept { static_cast<void>(everywhere); }
   // Asks the kernel whether it failed to write the file.
   virtual void check_writeback() const noexcept {}
+  // Gives the body another slice if it can: see Session.
+  virtual void grow(std::uint32_t full) noexcept { static_cast<void>(full); }
 
   // --- Durability, marks and the end: see Session ---
   virtual Error sync(const LogPosition& position);

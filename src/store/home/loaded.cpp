@@ -135,14 +135,26 @@ Result<Loaded> with_body(Bytes body, const Shape& shape) {
   return made;
 }
 
+// 0: a number that no body can have.
+std::uint32_t num_slices_in(Bytes bytes, const format::Identity& identity) noexcept {
+  if (!identity.growth) return 1;
+  const auto number =
+      base::load<std::uint64_t>(bytes.data() + format::kLivePageOffset + format::kLiveNumSlicesField.offset);
+  return number <= kMaxSlices ? static_cast<std::uint32_t>(number) : 0;
+}
+
 [[gnu::noinline]] Result<Loaded> load_file(Bytes bytes, bool writing, const std::optional<Secret>& secret) {
   const std::string where = std::string(kName) + ": ";
   auto identity = trusted_identity(bytes, format::Form::kFile, bytes.size(), writing, secret, where);
   if (!identity) return identity.error();
   if (writing && identity->seal)
     return fail(Code::kSealed, where + "a sealed file, to which nothing is added. Load it for reading.");
-  const format::Sections sections = format::sections_of(*identity);
-  if (base::load<std::uint64_t>(bytes.data() + sections.end_word.offset) != format::end_word(identity->file_id)) {
+  const std::uint32_t num_slices = num_slices_in(bytes, *identity);
+  const format::Sections sections = format::sections_of(*identity, std::max(num_slices, 1U));
+  const bool uncut = num_slices != 0 && bytes.size() >= sections.end &&
+                     base::load<std::uint64_t>(bytes.data() + sections.end_word.offset) ==
+                         format::end_word(identity->file_id, num_slices - 1);
+  if (!uncut) {
     return fail(Code::kLiveWord, where + "the word at the end is not the file's own: the bytes were cut or changed.");
   }
   const HeaderBytes header(bytes.begin(), bytes.begin() + format::kFileHeaderBytes);
@@ -150,8 +162,10 @@ Result<Loaded> with_body(Bytes body, const Shape& shape) {
   if (!evidence) return evidence.error();
   if (filling(*evidence)) return still_filling(kName);
   const Bytes live_page = Bytes(header).subspan(format::kLivePageOffset, format::kPageBytes);
-  auto made = with_body(bytes.subspan(sections.body.offset, sections.body.bytes), identity->shape);
+  const format::Section last = format::slice_of(*identity, num_slices - 1).body;
+  auto made = with_body(bytes.subspan(sections.body.offset, last.end() - sections.body.offset), identity->shape);
   if (!made) return made;
+  made->body_bytes = sections.body.bytes;
   const Bytes body(reinterpret_cast<const std::byte*>(made->body.words()), made->body_bytes);
   if (identity->seal && !as_sealed(bytes, body, *identity, format::keys_added_in(live_page)))
     return fail(Code::kDamaged, where + "a sealed file with other bytes than were sealed. Get them again.");
@@ -194,6 +208,8 @@ Result<std::unique_ptr<Ask>> load(Bytes bytes, bool bare, bool writing, const st
   auto ask = std::make_unique<Ask>(*functions, body, how, std::move(home));
   if (ask->identity() != nullptr) ask->settle(*ask->identity());
   ask->secret.keep(secret);
+  if (live_page != nullptr)
+    ask->see_slices(*ask->identity(), word_at(live_page + format::kLiveNumSlicesField.offset), false);
   if (live_page != nullptr) ask->stripes = live_page + format::kStripesField.offset;
   if (live_page != nullptr && ask->row.info.epochs != 0)
     ask->target.geometry.epoch = word_at(live_page + format::kLiveEpochField.offset);

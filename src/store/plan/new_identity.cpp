@@ -57,6 +57,7 @@ struct Planned {
   std::optional<std::vector<std::uint32_t>> seeds;
   std::optional<PartOfWhole> part{};
   std::optional<std::uint64_t> window_ms{};
+  std::optional<std::uint32_t> growth{};
 };
 
 // Reads only the other file's identity, so that file need not be clean.
@@ -69,7 +70,8 @@ Result<Planned> shape_like(const Options& options) {
   if (!file) return file.error();
   const auto header = checked_header(*file, {.secret = options.secret});
   if (!header) return header.error();
-  return Planned{header->identity.shape, header->identity.seeds, header->identity.part, header->identity.window_ms};
+  return Planned{header->identity.shape, header->identity.seeds, header->identity.part, header->identity.window_ms,
+                 header->identity.growth};
 }
 
 // Returns "Give blocked or classic.", with the names of a table's rows.
@@ -124,7 +126,7 @@ Result<sizing::Size> size_of(const layout::Row& row, const hash::Row& hash, Opti
     return fail(Code::kInvalid, std::to_string(count) + " seeds are out of range. Give 1 to 64, one for each probe.");
   if (options.num_bits != 0 && options.num_probes == 0)
     options.num_probes = count != 0 ? static_cast<std::uint32_t>(count) : hash.only_probes;
-  if (options.capacity_at_most != 0) options.capacity = options.capacity_at_most;
+  if (options.capacity_at_most != 0 && !row.info.can.grow) options.capacity = options.capacity_at_most;
   auto size = solve_for_reached(hash, options, [&](const Options& reached) {
     return sizing::solve(row_of_rates(row, hash), reached, body_bytes, program_of(hash.info.hash), hash.only_probes);
   });
@@ -177,7 +179,7 @@ Error check_room(const layout::Row& row, const sizing::Size& size) {
 
 // Checks the numbers beside capacity_at_most. It gives m a number of divisors, so no other number gives m.
 Error check_at_most(const layout::Row& row, const hash::Row& hash, const Options& options) {
-  if (options.capacity_at_most == 0) return {};
+  if (options.capacity_at_most == 0 || row.info.can.grow) return {};
   if (options.capacity != 0 || sizing::is_given(options.bits_per_key) || options.max_bytes != 0 ||
       options.num_bits != 0 || options.num_probes != 0 || !options.seeds.empty() || options.tutorial_sizing) {
     return fail(Code::kInvalid,
@@ -195,6 +197,24 @@ void make_divisible(Shape& shape) noexcept {
   const layout::Row& row = layout::row_of(shape.layout);
   const std::uint64_t units = sizing::most_divisible(shape.num_bits / row.unit_bits);
   if (units <= layout::most_bits(row) / row.unit_bits) shape.num_bits = units * row.unit_bits;
+}
+
+// How many times as large as the one before a slice is, for that many keys at most in all slices.
+Result<std::optional<std::uint32_t>> growth_of(const layout::Row& row, const sizing::Size& size,
+                                               std::uint64_t capacity_at_most) {
+  constexpr std::uint32_t kUsualGrowth = 10;
+  if (!row.info.can.grow) return std::optional<std::uint32_t>();
+  std::uint32_t growth = capacity_at_most == 0 ? kUsualGrowth : format::kLeastGrowth;
+  while (growth < format::kMostGrowth && format::times_as_many(growth, kMaxSlices) * size.capacity < capacity_at_most)
+    ++growth;
+  const std::uint64_t times = format::times_as_many(growth, kMaxSlices);
+  if (capacity_at_most > times * size.capacity || !format::can_grow_by(growth, size.num_bits, size.capacity)) {
+    return fail(Code::kSizing, "a filter for " + std::to_string(size.capacity) + " keys at first grows to at most " +
+                                   std::to_string(times) +
+                                   " times as many, and to 2^48 bits. Give a larger capacity, or a smaller "
+                                   "capacity_at_most.");
+  }
+  return std::optional(growth);
 }
 
 std::optional<std::vector<std::uint32_t>> seeds_of(const Options& options, Hash hash, std::uint32_t num_probes) {
@@ -246,6 +266,9 @@ Result<Planned> shape_of_size(const Options& options, std::uint64_t body_bytes) 
   }
   Planned planned{shape, seeds_of(options, hash, shape.num_probes)};
   if (options.window_ms != 0) planned.window_ms = options.window_ms;
+  const auto growth = growth_of(*row, *size, options.capacity_at_most);
+  if (!growth) return growth.error();
+  planned.growth = *growth;
   return planned;
 }
 
@@ -373,11 +396,14 @@ Result<Identity> new_identity(const Options& options, Form form) {
   if (options.part) {
     if (Error error = divide(*planned, *options.part, options); !error.ok()) return error;
   }
-  if (options.capacity_at_most != 0) make_divisible(planned->shape);
+  if (options.capacity_at_most != 0 && !planned->growth) make_divisible(planned->shape);
   identity.shape = planned->shape;
   identity.seeds = std::move(planned->seeds);
   identity.part = planned->part;
   identity.window_ms = planned->window_ms;
+  identity.growth = planned->growth;
+  if (identity.growth && form == Form::kEmbedded)
+    return fail(Code::kUnsupported, "the layout grows, and only a file does that. Make a file of it.");
   if (identity.window_ms && form == Form::kEmbedded)
     return fail(Code::kUnsupported,
                 "the keys of the layout expire, and only a file has epochs that end. Make a file of it.");
@@ -409,6 +435,8 @@ Result<Identity> as_new(Identity identity, const std::optional<FileId>& file_id)
 }
 
 Result<Identity> as_new(Identity identity, Form form, const std::optional<FileId>& file_id) {
+  if (identity.growth && form == Form::kEmbedded)
+    return fail(Code::kUnsupported, "a filter that grows is a file, and has no embedded form. Copy the file.");
   identity.seal.reset();  // before the header's length, which depends on it
   identity.form = form;
   identity.header_bytes = format::header_bytes_for(form, identity);
