@@ -2,7 +2,7 @@
  *
  * A filter answers one question about a set of keys: can this key be in it?  "No" is certain, and saves a disk read or
  * a network call.  "Maybe" is wrong for a small share of the absent keys, the false-positive rate.  Every error and
- * every doubt is "maybe".  A filter does not grow: make it for the most keys that may come (capacity_at_most).
+ * every doubt is "maybe".  Make it for the most keys that may come (capacity_at_most); only the layout growing grows.
  *
  * A program needs this header alone.  The others are for the same library:
  *   bfstore_engine.h   a filter in front of a database: marks, recovery, online builds, digests; all options and flags

@@ -38,7 +38,8 @@ extern "C" {
  *   capacity_at_most and fpr   m for a number of keys that is surely enough, if nobody knows how many will come: m is
  *                              up to 2 % larger, so that many numbers divide it, and bfs_copy (options.fpr) folds the
  *                              filter to the size for the keys that it got.  BFS_EUNSUPPORTED in a layout that cannot
- *                              fold (BFS_CAN_FOLD), or with a hash of another program
+ *                              fold (BFS_CAN_FOLD), or with a hash of another program.  In the layout
+ *                              BFS_LAYOUT_GROWING it is the number of keys to which a filter for capacity grows
  *   capacity and bits_per_key  m = capacity * bits_per_key (counting: a quarter), and the k that is best for it
  *   capacity and max_bytes     the largest m whose file or buffer is at most max_bytes, and its best k
  *   num_bits and num_probes    m and k.  m is 1..2^48, and is rounded up to a multiple of 512 for the blocked layout (a

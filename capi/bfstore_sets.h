@@ -230,6 +230,18 @@ static inline int64_t bfs_count(const bfs_filter* filter, const void* key, size_
   return maybes < 0 ? maybes : count;
 }
 
+/* --- Keys of an unknown number ------------------------------------------------------------------------------------ */
+
+/* A file that grows while processes use it: up to 5 slices, each several times as large as the one before.  capacity is
+ * the number of keys of the first slice.  capacity_at_most (0: some 11,000 times as many) is the number of keys for
+ * which all slices together have room at the rate fpr; each slice is the least number of times, 2 to 16, as large as
+ * the one before that reaches it.  An add that finds all slices full makes the next one, and waits for no other
+ * process.  Where the disk is full, or on an overlay filesystem, the file stays as it is, and its rate rises.  A lookup
+ * reads a line of each slice, and a key takes 14 bits at 1 %, not 10: a filter of another layout that is made with
+ * capacity_at_most, and folded, is smaller and faster.  The shape that bfs_stats tells is that of all slices.  Not
+ * sealed, folded, merged or divided into parts, and not in a buffer (BFS_EUNSUPPORTED). */
+#define BFS_LAYOUT_GROWING 8
+
 /* --- Keys that expire --------------------------------------------------------------------------------------------- */
 
 /* A key is kept for bfs_options.window_ms milliseconds after its last add, at least.  Time is divided into epochs, of

@@ -6,6 +6,7 @@
 #include <bfstore/options.hpp>
 
 #include <cstdint>
+#include <vector>
 
 namespace bfstore {
 
@@ -21,6 +22,15 @@ struct PlanRequest {
   std::uint32_t num_probes = 0;  // k
   Hash hash = Hash::kXxh3;
   std::uint64_t window_ms = 0;  // only of a layout whose keys expire: for how long they are kept
+  // Only of a layout that grows: the number of keys that all of its slices have room for. Not given: some 11,000 n.
+  std::uint64_t capacity_at_most = 0;
+};
+
+// A file that grows, with some of its slices.
+struct GrownPlan {
+  std::uint64_t capacity = 0;  // n of all these slices
+  std::uint64_t body_bytes = 0;
+  std::uint64_t file_bytes = 0;
 };
 
 // Numbers that were not given: k is the best one; m is the smallest, and n the largest, that keeps the rate. From k
@@ -52,6 +62,11 @@ struct Plan {
   std::uint64_t epoch_ms = 0;
   std::uint64_t longest_found_ms = 0;
   std::uint64_t turn_bytes = 0;
+  // Of a layout that grows, whose numbers above are those of its first slice, but for fpr, which is the rate of all
+  // slices, and cache_lines and page_faults: how many times as large as the one before each slice is, and what the file
+  // is with 1, 2, .. slices.
+  std::uint32_t growth = 0;
+  std::vector<GrownPlan> grown{};
 };
 
 // kInvalid names the number that is missing, out of range, or one too many, or says that the layout has no window.

@@ -48,6 +48,9 @@ std::string axis_number(double number, double most);
 // What one size holds: a row for each rate. The first rate has a forecast.
 std::string holdings_text(const std::vector<Forecasts>& at_rates);
 
+// The ways to a filter that begins with the capacity that was given, and may come to have `grow_to` keys.
+std::string growth_text(const bfstore::PlanRequest& given, std::uint64_t grow_to);
+
 std::string table_text(const Forecasts& forecasts, bool utf8);
 std::string json_text(const Forecasts& forecasts);
 std::string svg_text(const Forecasts& forecasts);

@@ -215,7 +215,7 @@ void add_capacity_at_most(CLI::App& app, bfstore::Options& options) {
         options.capacity_at_most = parse_quantity(name, text, Unit::kKeys, kNoLimit);
       });
   for (const char* other :
-       {"--capacity", "--bits-per-key", "--max-bytes", "--bits", "--probes", "--seeds", "--like", "--tutorial-sizing"})
+       {"--bits-per-key", "--max-bytes", "--bits", "--probes", "--seeds", "--like", "--tutorial-sizing"})
     most->excludes(app.get_option(other));
   app.get_option("--fpr")->remove_needs(app.get_option("--capacity"));
 }

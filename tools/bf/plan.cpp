@@ -29,6 +29,7 @@ void declare_plan(CLI::App& app, Arguments& arguments) {
       app,
       "bf plan [-n N] [-p P] [--bits-per-key B] [-m M | --max-bytes SIZE] [-k K] [--layout L]\n"
       "               [--window TIME] [--key-bytes L] [--formulas | --json [--curve]] [--svg PATH [--force]]\n"
+      "bf plan -n N --grow-to N [-p P]\n"
       "bf plan --like OTHER [--format F] [--column C] [--member N] [-n N | -p P] ...",
       {"--capacity", "--fpr", "--bits", "--layout", "--window"});
   bfstore::Options& options = arguments.options;
@@ -40,6 +41,10 @@ void declare_plan(CLI::App& app, Arguments& arguments) {
   add_probes(app, options, "bits set by each key, 1 to 64");
   add_layout(app, options, "this layout alone");
   add_window(app, options, "filters that keep keys for this long after their last add, such as 24h or 7d");
+  add_text(app, "--grow-to", "compare the ways to a filter that begins with -n keys, and may come to have this number",
+           "N", [&](const std::string& name, const std::string& text) {
+             options.capacity_at_most = parse_quantity(name, text, Unit::kKeys, kNoLimit);
+           });
   add_plan_like(app, arguments);
   add_text(app, "--key-bytes", "the average length of a key in the hash set that the filter is compared with (24)", "L",
            [&](const std::string& name, const std::string& text) {
@@ -66,6 +71,10 @@ void declare_plan(CLI::App& app, Arguments& arguments) {
           "have then. Filters of some other programs do not say n: give -n or -p. OTHER's own layout is planned with "
           "its\n"
           "hash, the others with xxh3.\n"
+          "\nWith --grow-to three ways are compared: a filter that is made large, and folded to its keys (bf fold); "
+          "one "
+          "of\n"
+          "the layout growing; and one that is built again, of all keys, each time that it is full.\n"
           "\nWith --window the layouts are those whose keys expire, and n is the number of different keys of one "
           "window,\n"
           "which come evenly. An epoch ends by a turn (bf turn), which writes all bits of the filter once. A key is "
@@ -97,6 +106,18 @@ bool is_size_alone(const bfstore::Options& options) {
          options.num_probes == 0;
 }
 
+void check_growth(const Arguments& arguments) {
+  const bfstore::Options& options = arguments.options;
+  const bool others = options.num_bits != 0 || options.max_bytes != 0 || options.bits_per_key != 0 ||
+                      options.num_probes != 0 || options.layout || options.window_ms != 0 || arguments.json ||
+                      arguments.formulas || !arguments.target.empty();
+  if (others) throw Failure("plan: --grow-to goes with --capacity and --fpr alone. Leave the others out.");
+  if (options.capacity == 0)
+    throw Failure("plan: --grow-to was given without the number of keys to begin with. Give --capacity, too.");
+  if (options.capacity_at_most <= options.capacity)
+    throw Failure("plan: --grow-to is not above --capacity. Give a larger number.");
+}
+
 void check_plan(Arguments& arguments) {
   const bfstore::Options& options = arguments.options;
   if (arguments.json && arguments.target == kStandardOutput)
@@ -106,6 +127,7 @@ void check_plan(Arguments& arguments) {
     throw Failure(
         "plan: --like gives m and k, and with --capacity and --fpr they would be too many numbers. Leave one out.");
   }
+  if (options.capacity_at_most != 0) return check_growth(arguments);
   const bool size = options.num_bits != 0 || options.max_bytes != 0;
   const int given =
       (options.fpr != 0) + (options.bits_per_key != 0) + (options.num_probes != 0) + size + (options.capacity != 0);
@@ -208,7 +230,7 @@ Forecasts forecasts_of(const Arguments& arguments, const bfstore::PlanRequest& g
   all.key_bytes = arguments.key_bytes;
   for (const bfstore::LayoutInfo& layout : bfstore::layouts()) {
     const bool is_like = !options.like.empty() && layout.layout == all.given.layout;
-    const bool is_usual = !layout.can.build && layout.can.expire == (options.window_ms != 0);
+    const bool is_usual = !layout.can.build && !layout.can.grow && layout.can.expire == (options.window_ms != 0);
     const bool is_wanted = options.layout ? layout.layout == *options.layout : is_like || is_usual;
     if (!is_wanted) continue;
     bfstore::PlanRequest request = all.given;
@@ -271,6 +293,10 @@ int plan_size(const Arguments& arguments) {
 }
 
 int plan(const Arguments& arguments) {
+  if (arguments.options.capacity_at_most != 0) {
+    print(growth_text(numbers_given(arguments.options), arguments.options.capacity_at_most));
+    return 0;
+  }
   if (is_size_alone(arguments.options)) return plan_size(arguments);
   const Forecasts all = forecasts_of(
       arguments, arguments.options.like.empty() ? numbers_given(arguments.options) : numbers_of_like(arguments));

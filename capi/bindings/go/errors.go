@@ -97,8 +97,8 @@ func refusal(code Code, message string) error { return &Error{Code: code, Messag
 func invalid(message string) error { return refusal(EINVAL, message) }
 
 // layoutNames are the library's names of layouts in a message, and then the constants.
-var layoutNames = [2]string{"Give blocked or classic or counting or static or window or window-4 or window-2.",
-	"Give Blocked or Classic or Counting or Static or Window or Window4 or Window2."}
+var layoutNames = [2]string{"Give blocked or classic or counting or static or window or window-4 or window-2 or growing.",
+	"Give Blocked or Classic or Counting or Static or Window or Window4 or Window2 or Growing."}
 
 // takers are the functions that take an option which others refuse.
 var takers = map[string]string{"NoFollow": "Open, OpenOrCreate, OpenForeign and Verify", "Strict": "Open and OpenOrCreate",

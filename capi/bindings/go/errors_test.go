@@ -273,7 +273,7 @@ func TestArgumentsOutOfRange(t *testing.T) {
 		"Threads is 1 to 64, and not -1": {Capacity: 5, Threads: -1}, "above 64": {Capacity: 5, Threads: 65}, "Threads goes with Exclusive": {Capacity: 5, Threads: 2},
 		"does not take Strict; leave it out": {Capacity: 5, Strict: true}, "does not take Bare; leave it out": {Capacity: 5, Bare: true},
 		"does not take NoFollow; leave it out (Open, OpenOrCreate, OpenForeign and Verify take it)":         {Capacity: 5, NoFollow: true},
-		"unknown layout 99. Give Blocked or Classic or Counting or Static or Window or Window4 or Window2.": {Capacity: 5, Layout: 99},
+		"unknown layout 99. Give Blocked or Classic or Counting or Static or Window or Window4 or Window2 or Growing.": {Capacity: 5, Layout: 99},
 		"layout": {Capacity: 5, Layout: 99}, "hash": {Capacity: 5, Hash: 99}, "not given": {}, "filter.bf": {Capacity: 5, Like: path + "x"},
 	} {
 		made, err := bfstore.Create(path, options)

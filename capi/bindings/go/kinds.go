@@ -21,6 +21,7 @@ const (
 	Window   Layout = C.BFS_LAYOUT_WINDOW   // keys expire, in 8 epochs: kept a seventh of Options.Window longer at most, plus late turns
 	Window4  Layout = C.BFS_LAYOUT_WINDOW_4 // 4 epochs: for a third longer; the smallest one for a rate of 1 %
 	Window2  Layout = C.BFS_LAYOUT_WINDOW_2 // 2 epochs: for Options.Window once more
+	Growing  Layout = C.BFS_LAYOUT_GROWING  // grows from Capacity to CapacityAtMost keys, in up to 5 slices of one file
 )
 
 // String returns the layout's name, "blocked", or the number if the library does not know it.

@@ -97,6 +97,8 @@ static reader reader_of(const RedisModuleString* word, int of_insert) {
 const char* wish_check(struct wish* wish) {
   if (wish->shape.layout >= BFS_LAYOUT_WINDOW && wish->shape.layout <= BFS_LAYOUT_WINDOW_2)
     return "ERR a layout of files: a filter in memory whose keys expire has WINDOW milliseconds";
+  if (wish->shape.layout == BFS_LAYOUT_GROWING)
+    return "ERR a layout of files: a filter in memory grows in every layout, by EXPANSION";
   if (wish->shape.layout == BFS_LAYOUT_COUNTING && wish->shape.window_ms != 0)
     return "ERR counting filters have no window";
   if (wish->is_nonscaling && wish->is_expanding) return "ERR Nonscaling filters cannot expand";

@@ -199,24 +199,6 @@ void make_divisible(Shape& shape) noexcept {
   if (units <= layout::most_bits(row) / row.unit_bits) shape.num_bits = units * row.unit_bits;
 }
 
-// How many times as large as the one before a slice is, for that many keys at most in all slices.
-Result<std::optional<std::uint32_t>> growth_of(const layout::Row& row, const sizing::Size& size,
-                                               std::uint64_t capacity_at_most) {
-  constexpr std::uint32_t kUsualGrowth = 10;
-  if (!row.info.can.grow) return std::optional<std::uint32_t>();
-  std::uint32_t growth = capacity_at_most == 0 ? kUsualGrowth : format::kLeastGrowth;
-  while (growth < format::kMostGrowth && format::times_as_many(growth, kMaxSlices) * size.capacity < capacity_at_most)
-    ++growth;
-  const std::uint64_t times = format::times_as_many(growth, kMaxSlices);
-  if (capacity_at_most > times * size.capacity || !format::can_grow_by(growth, size.num_bits, size.capacity)) {
-    return fail(Code::kSizing, "a filter for " + std::to_string(size.capacity) + " keys at first grows to at most " +
-                                   std::to_string(times) +
-                                   " times as many, and to 2^48 bits. Give a larger capacity, or a smaller "
-                                   "capacity_at_most.");
-  }
-  return std::optional(growth);
-}
-
 std::optional<std::vector<std::uint32_t>> seeds_of(const Options& options, Hash hash, std::uint32_t num_probes) {
   if (!hash::row_of(hash).info.takes_seeds) return std::nullopt;
   if (!options.seeds.empty()) return options.seeds;
@@ -233,6 +215,23 @@ Error check_window(const layout::Row& row, const Options& options) {
 }
 
 }  // namespace
+
+Result<std::optional<std::uint32_t>> growth_of(const layout::Row& row, const sizing::Size& size,
+                                               std::uint64_t capacity_at_most) {
+  constexpr std::uint32_t kUsualGrowth = 10;
+  if (!row.info.can.grow) return std::optional<std::uint32_t>();
+  std::uint32_t growth = capacity_at_most == 0 ? kUsualGrowth : format::kLeastGrowth;
+  while (growth < format::kMostGrowth && format::times_as_many(growth, kMaxSlices) * size.capacity < capacity_at_most)
+    ++growth;
+  const std::uint64_t times = format::times_as_many(growth, kMaxSlices);
+  if (capacity_at_most > times * size.capacity || !format::can_grow_by(growth, size.num_bits, size.capacity)) {
+    return fail(Code::kSizing, "a filter for " + std::to_string(size.capacity) + " keys at first grows to at most " +
+                                   std::to_string(times) +
+                                   " times as many, and to 2^48 bits. Give a larger capacity, or a smaller "
+                                   "capacity_at_most.");
+  }
+  return std::optional(growth);
+}
 
 Layout usual_layout(const Options& options, bool gives_positions) noexcept {
   if (options.window_ms != 0) return Layout::kWindow;

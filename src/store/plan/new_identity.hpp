@@ -7,6 +7,7 @@
 #include "format/identity.hpp"
 #include "hash/hash.hpp"
 #include "layout/layout.hpp"
+#include "sizing/sizing.hpp"
 
 namespace bfstore::store {
 
@@ -26,6 +27,11 @@ Result<format::Identity> new_identity(const Options& options, format::Form form)
 
 // The layout of a filter whose options name none.
 Layout usual_layout(const Options& options, bool gives_positions) noexcept;
+
+// How many times as large as the one before a slice is, for that many keys at most in all slices (0: not given).
+// Nothing if the layout does not grow.
+Result<std::optional<std::uint32_t>> growth_of(const layout::Row& row, const sizing::Size& size,
+                                               std::uint64_t capacity_at_most);
 
 // kInvalid if a window is given (it is not 0) to a layout whose keys do not expire.
 Error check_has_window(const layout::Row& row, std::uint64_t window_ms);

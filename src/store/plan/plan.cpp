@@ -27,13 +27,28 @@ Options options_of(const PlanRequest& request) {
   return options;
 }
 
-std::uint64_t file_bytes_of(std::uint64_t body_bytes) noexcept {
+format::Identity file_of(std::uint64_t body_bytes) noexcept {
   format::Identity identity{Parameters{}};
   identity.form = format::Form::kFile;
   identity.header_bytes = format::header_bytes_for(identity.form, identity);
   identity.body_bytes = body_bytes;
   identity.body_offset = format::body_offset_in_file(body_bytes);
-  return format::sections_of(identity).end;
+  return identity;
+}
+
+Error plan_growth(Plan& plan, const layout::Row& row, std::uint64_t capacity_at_most) {
+  const auto growth =
+      store::growth_of(row, {plan.num_bits, plan.num_probes, plan.capacity, plan.fpr}, capacity_at_most);
+  if (!growth) return growth.error();
+  if (!*growth) return {};
+  format::Identity identity = file_of(plan.body_bytes);
+  identity.growth = *growth;
+  plan.growth = **growth;
+  for (std::uint32_t slices = 1; slices <= kMaxSlices; ++slices) {
+    const std::uint64_t times = format::times_as_many(plan.growth, slices);
+    plan.grown.push_back({plan.capacity * times, plan.body_bytes * times, format::sections_of(identity, slices).end});
+  }
+  return {};
 }
 
 // A turn clears a word of each line, and so writes all lines.
@@ -79,13 +94,14 @@ Result<Plan> plan(const PlanRequest& request) {
   const auto bits = static_cast<double>(plan.num_reached);
   const double probes = plan.num_probes;
   plan.body_bytes = layout::body_bytes(*row, size->num_bits);
-  plan.file_bytes = file_bytes_of(plan.body_bytes);
+  plan.file_bytes = format::sections_of(file_of(plan.body_bytes)).end;
   plan.bits_per_key = static_cast<double>(plan.body_bytes) * 8 / keys;
   plan.fill_ratio = rates.expected_fill(keys, bits, probes) * bits / static_cast<double>(size->num_bits);
   plan.bloom_fpr = std::pow(-std::expm1(-probes * keys / bits), probes);
   plan.cache_lines = row->places_read(plan.body_bytes, kLineBits / 8, probes);
   plan.page_faults = row->places_read(plan.body_bytes, format::kPageBytes, probes);
   plan_window(plan, request.window_ms);
+  if (Error error = plan_growth(plan, *row, request.capacity_at_most); !error.ok()) return error;
   return plan;
 }
 

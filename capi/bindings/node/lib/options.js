@@ -7,8 +7,9 @@ import {Struct, asBytes, shown, u64, unsigned} from "./struct.js";
 import {outOfRange, wrongType, wrongValue} from "./wrong.js";
 
 /** A path, in a form of Node.js; bytes if a name is not UTF-8. @typedef {string | Buffer | URL} Path */
-/** "counting" can remove keys; "static" is built once, from all keys; the keys of "window", "window-4" and "window-2" expire.
- * @typedef {"blocked" | "classic" | "counting" | "static" | "window" | "window-4" | "window-2"} Layout */
+/** "counting" can remove keys; "static" is built once, from all keys; the keys of "window", "window-4" and "window-2" expire;
+ * "growing" grows from capacity to capacityAtMost keys, in up to 5 slices of one file.
+ * @typedef {"blocked" | "classic" | "counting" | "static" | "window" | "window-4" | "window-2" | "growing"} Layout */
 /** "siphash" has a secret; "external" takes only digests; from "murmur3" on they are hashes of other programs.
  * @typedef {"xxh3" | "siphash" | "external" | "murmur3" | "murmur3-unsigned" | "java-polynomial" | "jaybird" | "pybloom-live" |
  *   "dcso" | "guava" | "guava-32" | "redisbloom" | "pybloomfilter" | "leveldb" | "rocksdb" |

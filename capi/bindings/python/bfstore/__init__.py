@@ -602,7 +602,7 @@ class Filter(_bfstore.Handle):
 
     @property
     def layout(self):
-        """"blocked", "classic", "counting", "static", "window", "window-4" or "window-2"."""
+        """"blocked", "classic", "counting", "static", "window", "window-4", "window-2" or "growing"."""
         return self.stats().layout
 
     @property
@@ -852,7 +852,8 @@ def create(path, capacity=None, fpr=None, **options):
     capacity_at_most, a number that is surely enough, and fpr: fold() brings the filter to its size later.
 
     layout: "blocked" (default), "classic", "counting" (can remove), "static" (built once, from all keys: build(), or
-        unpublished=True, adds and publish()), "window", "window-4", "window-2" (keys expire).
+        unpublished=True, adds and publish()), "window", "window-4", "window-2" (keys expire),
+        "growing" (from capacity to capacity_at_most keys, in up to 5 slices of one file).
     window: a timedelta, or seconds, for which a key is found after its last add, at least; then it is forgotten.  The
         layout is "window" if not given.  The program calls turn() from time to time.  capacity: the keys of one window.
     hash: "xxh3" (default), "siphash" (with secret=16 bytes, for keys that strangers choose), "external" (only digests),

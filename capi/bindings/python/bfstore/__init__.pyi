@@ -11,7 +11,7 @@ from _typeshed import ReadableBuffer, WriteableBuffer
 
 _Path: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 _Key: TypeAlias = bytes | bytearray | memoryview | str | SupportsIndex
-_Layout: TypeAlias = Literal["blocked", "classic", "counting", "static", "window", "window-4", "window-2"]
+_Layout: TypeAlias = Literal["blocked", "classic", "counting", "static", "window", "window-4", "window-2", "growing"]
 _Hash: TypeAlias = Literal[
     "xxh3", "siphash", "external", "murmur3", "murmur3-unsigned", "java-polynomial", "jaybird", "pybloom-live",
     "dcso", "guava", "guava-32", "redisbloom", "pybloomfilter", "leveldb", "rocksdb",

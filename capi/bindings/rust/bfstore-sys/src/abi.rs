@@ -96,6 +96,7 @@ pub const BFS_DIFFERS_NUM_PROBES: u32 = 0x10;
 pub const BFS_DIFFERS_NUM_BITS: u32 = 0x20;
 pub const BFS_DIFFERS_PART: u32 = 0x40;
 pub const BFS_LAYOUT_COUNTING: u32 = 3;
+pub const BFS_LAYOUT_GROWING: u32 = 8;
 pub const BFS_LAYOUT_WINDOW: u32 = 5;
 pub const BFS_LAYOUT_WINDOW_4: u32 = 6;
 pub const BFS_LAYOUT_WINDOW_2: u32 = 7;

@@ -84,6 +84,9 @@ numbers! {
         Window4 = BFS_LAYOUT_WINDOW_4,
         /// Keys expire, in 2 epochs: for the window once more.
         Window2 = BFS_LAYOUT_WINDOW_2,
+        /// Grows from [`capacity`](crate::CreateOptions::capacity) to
+        /// [`capacity_at_most`](crate::CreateOptions::capacity_at_most) keys, in up to 5 slices of one file.
+        Growing = BFS_LAYOUT_GROWING,
     }
 }
 

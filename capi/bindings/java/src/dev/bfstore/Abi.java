@@ -97,6 +97,7 @@ final class Abi {
   static final int DIFFERS_NUM_BITS = 0x20;
   static final int DIFFERS_PART = 0x40;
   static final int LAYOUT_COUNTING = 3;
+  static final int LAYOUT_GROWING = 8;
   static final int LAYOUT_WINDOW = 5;
   static final int LAYOUT_WINDOW_4 = 6;
   static final int LAYOUT_WINDOW_2 = 7;

@@ -19,6 +19,8 @@ public enum Layout {
   WINDOW_4(Abi.LAYOUT_WINDOW_4),
   /** Keys expire, in 2 epochs: for the window once more. */
   WINDOW_2(Abi.LAYOUT_WINDOW_2),
+  /** Grows from {@link CreateOptions#capacity} to {@link CreateOptions#capacityAtMost} keys, in up to 5 slices of one file. */
+  GROWING(Abi.LAYOUT_GROWING),
   /** A layout that this release does not know. It is never an argument. */
   OTHER(-1);
 
