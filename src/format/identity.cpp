@@ -86,6 +86,7 @@ class Checker {
     check_part();
     if (id_.seeds && id_.seeds->size() != id_.num_probes)
       broken(Code::kRecord, std::string("the seeds are not one for each of k probes.") + base::kRebuild);
+    if (id_.growth && id_.seal) broken(Code::kRecord, std::string("a filter that grows is sealed.") + base::kRebuild);
     if (id_.growth && good_bits_ && !can_grow_by(*id_.growth, id_.num_bits, id_.capacity))
       broken(Code::kRecord, "a growth by " + std::to_string(*id_.growth) + " is impossible." + base::kRebuild);
     if (id_.window_ms == 0U)
