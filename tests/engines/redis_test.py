@@ -2495,6 +2495,26 @@ class Windows(FilterCase):
             self.assertEqual(server.call("EXISTS", "mine", "g"), 1)
 
 
+class AttachedGrowth(FilterCase):
+    def test_a_file_that_grows_does_so_under_the_server(self):
+        with attaching("--appendonly", "yes") as server:
+            make_file(server.file, flags=bfs.REPLACE, layout="growing", capacity=100)
+            self.assertEqual(server.call("BF.ATTACH", "f", server.file), b"OK")
+            with Outside(server.file, bfs.READ) as outside:
+                self.assertGreater(sum(server.add("f", keys(5000))), 4900)
+                self.assert_there(server, "f", keys(5000))
+                self.assertNotIn(0, outside.ask(keys(5000)))
+                self.assertEqual(bfs.statistics(LIBRARY, outside.handle).capacity, 111 * 100)
+                self.assertLess(sum(outside.ask(keys(1000, 5000))), 20)
+            server.restart(signal.SIGKILL)
+            self.assert_there(server, "f", keys(5000))
+            self.assertEqual(server.state("f"), b"good")
+
+    def test_the_layout_of_files_is_refused_in_memory(self):
+        with running() as server:
+            self.refuses("grows in every layout, by EXPANSION", server, "BF.RESERVE", "g", FPR, 1000, "LAYOUT", "growing")
+
+
 class AttachedWindows(FilterCase):
     @contextlib.contextmanager
     def attached(self, *options, window=YEAR, layout="window"):

@@ -26,8 +26,11 @@ def _numbers(prefix):
 LAYOUTS = _numbers("BFS_LAYOUT_")
 # Those that are built once, from all keys, and take none later.
 BUILT_LAYOUTS = {name: number for name, number in LAYOUTS.items() if name == "static"}
+# Those that grow, in a file alone.
+GROWING_LAYOUTS = {name: number for name, number in LAYOUTS.items() if name == "growing"}
 # Those that take keys, and keep them: a filter of them needs no window, and may be in memory.
-LASTING_LAYOUTS = {name: number for name, number in LAYOUTS.items() if name not in BUILT_LAYOUTS and not name.startswith("window")}
+LASTING_LAYOUTS = {name: number for name, number in LAYOUTS.items()
+                   if name not in {**BUILT_LAYOUTS, **GROWING_LAYOUTS} and not name.startswith("window")}
 HASHES = _numbers("BFS_HASH_")
 # bfs_owner_mark is OwnerMark here; pointers in structs are void*, but those to text.
 _TYPES = {"int32_t": c_int32, "uint32_t": c_uint32, "int64_t": c_int64, "uint64_t": c_uint64, "size_t": c_size_t,

@@ -66,6 +66,15 @@ void roll_over(const Ask& ask, const Source& source, Visit visit) noexcept {
   }
 }
 
+// Does the same for adds. A body that grows is asked after each step whether it is full. In a small one a step has one
+// key: more would fill a slice far beyond what it was made for.
+template <class Source, class Visit>
+void roll_adds(const Ask& ask, const Source& source, Visit visit) noexcept {
+  constexpr std::uint64_t kManyKeys = 64 * layout::kStep;
+  if (ask.slices == nullptr || ask.shape_of_all().capacity >= kManyKeys) return roll_over(ask, source, visit);
+  layout::roll_hashed<1>([&source](std::size_t i) { return source.digest(i); }, source.size(), visit);
+}
+
 // True if every digest of the step has memory here.
 inline bool has_all(const Ask& ask, const layout::Step& step) noexcept {
   if (!ask.is_part()) return true;
@@ -193,7 +202,7 @@ template <class Source>
 Count add_rolling(Ask& ask, const Source& source) noexcept {
   std::uint64_t added = 0;
   Code refused = Code::kOk;
-  roll_over(ask, source, [&](const layout::Step& step, std::size_t first) {
+  roll_adds(ask, source, [&](const layout::Step& step, std::size_t first) {
     refused = has_all(ask, step) ? ask.may_add(first != 0) : Code::kPart;
     if (refused != Code::kOk) return false;
     const std::size_t changed = ask.adds.step(ask.lines, ask.target.geometry, step);

@@ -83,6 +83,10 @@ Result<std::uint32_t> num_slices_of(const region::File& file, const format::Iden
 
 Result<bool> has_end_word(const region::File& file, const format::Identity& identity, std::uint32_t num_slices) {
   if (num_slices == 0) return false;
+  if (num_slices > 1) {  // lookups compare that of the first slice, too
+    const auto first = has_end_word(file, identity, 1);
+    if (!first.ok() || !*first) return first;
+  }
   std::array<std::byte, format::kEndWordBytes> word{};
   const auto got = file.read_at(word, format::sections_of(identity, num_slices).end_word.offset);
   if (!got) return got.error();

@@ -119,10 +119,12 @@ void Ask::see_slices(const format::Identity& identity, const std::uint64_t* numb
   target.geometry.slices = slices.get();
 }
 
-// A number of slices that no body has is as bad as a lost end word.
+// A number of slices that no body has is as bad as a lost end word. The end word of the first slice counts, too: lookups
+// compare it as in every layout.
 layout::Sentinel Ask::newest_sentinel() const noexcept {
   layout::Sentinel newest = target.sentinel;
   const std::uint32_t number = slices->load();
+  if (slices->lost(1)) return newest;
   if (number == 0) {
     newest.expected = ~newest.expected;
   } else if (slices->end[number - 1] != nullptr) {

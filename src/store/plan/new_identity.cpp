@@ -219,8 +219,12 @@ Error check_window(const layout::Row& row, const Options& options) {
 Result<std::optional<std::uint32_t>> growth_of(const layout::Row& row, const sizing::Size& size,
                                                std::uint64_t capacity_at_most) {
   constexpr std::uint32_t kUsualGrowth = 10;
+  constexpr std::uint64_t kUsualBits = std::uint64_t{1} << 45;  // 4 TiB: filesystems and address spaces have more
   if (!row.info.can.grow) return std::optional<std::uint32_t>();
   std::uint32_t growth = capacity_at_most == 0 ? kUsualGrowth : format::kLeastGrowth;
+  while (capacity_at_most == 0 && growth > format::kLeastGrowth &&
+         size.num_bits > kUsualBits / format::times_as_many(growth, kMaxSlices))
+    --growth;
   while (growth < format::kMostGrowth && format::times_as_many(growth, kMaxSlices) * size.capacity < capacity_at_most)
     ++growth;
   const std::uint64_t times = format::times_as_many(growth, kMaxSlices);
