@@ -27,8 +27,8 @@ class SealedCopy : public store::Transform {
     if (Error error = store::check_has_epoch(*sources.front().ask); !error.ok()) return error;
     if (content_.identity.growth) {
       return base::fail(Code::kUnsupported, sources.front().ask->home->name("the filter") +
-                                                ": grows, so it is not sealed. Copy it (bf copy), or build one for its "
-                                                "number of keys and seal that.");
+                                                ": grows, so it is not sealed. Copy it without a seal, or build one for "
+                                                "its number of keys and seal that.");
     }
     const auto times = store::fold(*sources.front().ask, content_, fpr_);
     if (!times) return times.error();
