@@ -54,6 +54,15 @@ std::string not_smaller_words(const std::string& file) {
   return "; not smaller: no size that divides that of " + file + " keeps this rate";
 }
 
+namespace {
+
+bool is_sealed(const std::string& file) {
+  const auto report = bfstore::inspect(file, false);
+  return report.ok() && report->identity && report->identity->seal;
+}
+
+}  // namespace
+
 void save(const Arguments& arguments, bfstore::SaveOptions options, Form form) {
   interrupt::defer();
   refuse_taken(arguments.target, arguments.options.replace);
@@ -72,8 +81,10 @@ void save(const Arguments& arguments, bfstore::SaveOptions options, Form form) {
       unwrap(open_filter_at(arguments.target, arguments, bfstore::OpenMode::kRead), arguments.target);
   const bool folded = options.fpr != 0;
   const bool in_vain = folded && saved.shape().num_bits == filter.shape().num_bits;
-  report(arguments.target + ": " + (folded ? "folded" : "copied") + ", " +
-         shape_words(saved.stats(), arguments.target) + (in_vain ? not_smaller_words(arguments.file) : ""));
+  report(
+      arguments.target + ": " + (folded ? "folded" : "copied") + ", " + shape_words(saved.stats(), arguments.target) +
+      (in_vain ? not_smaller_words(arguments.file) : "") +
+      (is_sealed(arguments.file) && !is_sealed(arguments.target) ? "; not sealed (bf seal makes a sealed copy)" : ""));
 }
 
 void make_of_sources(const Arguments& arguments, MakeOfSources make, RefuseLoss refuse_loss) {
