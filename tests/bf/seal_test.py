@@ -71,7 +71,7 @@ class Seal(BfCase):
     def test_a_damaged_one_is_not_replaced_by_another_file_and_that_says_that_it_is_damaged(self):
         self.make()
         self.damage(BODY)
-        says = ["s: is damaged, so bf cannot tell whether keys would be lost that f lacks", "Give an undamaged copy of this same sealed file instead of f, "
+        says = ["s: is damaged, so bf cannot tell whether keys would be lost that f lacks", "Give an undamaged copy of this same sealed file (bf seal COPY s --force), "
                 "or build it again (bf build --force). If these keys may go, or f has them: --accept-loss."]
         self.refused("seal", "f", "s", "--force", says=says)
         self.refused("copy", "f", "s", "--force", says=says)

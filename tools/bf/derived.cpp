@@ -68,7 +68,7 @@ void save(const Arguments& arguments, bfstore::SaveOptions options, Form form) {
   refuse_taken(arguments.target, arguments.options.replace);
   const bfstore::Filter filter = unwrap(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file);
   Replaced replaced(arguments, arguments.target);
-  replaced.refuse_loss(filter, arguments.file);
+  replaced.refuse_loss_of_file(filter, arguments.file);
   if (form == Form::kFolded && options.fpr == 0) options.fpr = filter.shape().fpr;
   HoleWarning hole(arguments);
   options.watch = hole.watch();

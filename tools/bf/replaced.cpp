@@ -138,8 +138,8 @@ void Replaced::refuse_damaged(const std::string& name) const {
   }
   if (what.empty()) return;
   throw Failure(path_ + ": " + what + ", so bf cannot tell whether keys would be lost that " + name +
-                " lacks. They would be called absent. Give an undamaged copy of this same sealed file instead of " +
-                name + ", or build it again (bf build --force). If these keys may go, or " + name +
+                " lacks. They would be called absent. Give an undamaged copy of this same sealed file (bf seal COPY " +
+                path_ + " --force), or build it again (bf build --force). If these keys may go, or " + name +
                 " has them: --accept-loss.");
 }
 
@@ -175,7 +175,6 @@ std::optional<bfstore::Filter> Replaced::opened(const std::string& name) const {
 
 void Replaced::refuse_loss(const bfstore::Filter& made, const std::string& name) const {
   if (!is_there() || made.health() != bfstore::Code::kOk) return;  // the library says what `made` is
-  if (has_the_keys_of(name)) return;
   refuse_damaged(name);
   const bfstore::Shape shape = made.shape();
   if (const std::string why = why_not_comparable(*identity_, shape); !why.empty()) return refuse_unless_empty(why);
@@ -191,9 +190,13 @@ void Replaced::refuse_loss(const bfstore::Filter& made, const std::string& name)
   fail(name);
 }
 
+void Replaced::refuse_loss_of_file(const bfstore::Filter& made, const std::string& path) const {
+  if (!has_the_keys_of(path)) refuse_loss(made, path);
+}
+
 // The intersection has a bit if each of the filters has it.
 void Replaced::refuse_loss_of_each(std::span<const bfstore::Filter> filters) const {
-  for (std::size_t i = 0; i < filters.size(); ++i) refuse_loss(filters[i], arguments_.sources[i]);
+  for (std::size_t i = 0; i < filters.size(); ++i) refuse_loss_of_file(filters[i], arguments_.sources[i]);
 }
 
 void Replaced::refuse_loss_of_parts(std::span<const bfstore::Filter> parts) const {

@@ -21,8 +21,12 @@ class Replaced {
   [[nodiscard]] bool is_there() const noexcept { return identity_.has_value() || !problem_.empty(); }
 
   // Throws Failure if the file may have keys that `made` lacks, and if bf cannot tell, since the file is damaged for
-  // instance. `made`, the file `name`, is the new filter, or has each of its bits.
+  // instance. `made` is the new filter, or has each of its bits.
   void refuse_loss(const bfstore::Filter& made, const std::string& name) const;
+
+  // The same, where `made` is the file of this path. Both may be one sealed file, of which the one to replace is
+  // damaged.
+  void refuse_loss_of_file(const bfstore::Filter& made, const std::string& path) const;
 
   // The same for the intersection of these filters, whose paths are arguments.sources.
   void refuse_loss_of_each(std::span<const bfstore::Filter> filters) const;

@@ -46,7 +46,8 @@ void declare_seal(CLI::App& app, Arguments& arguments) {
 // Sealing needs no secret, and comparing does.
 void refuse_loss(const Arguments& arguments, Replaced& replaced) {
   if (!replaced.is_there()) return;
-  replaced.refuse_loss(unwrap(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file), arguments.file);
+  replaced.refuse_loss_of_file(unwrap(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file),
+                               arguments.file);
 }
 
 // What the report says after "sealed". The sizes are those of the files, because sealing needs no secret.
