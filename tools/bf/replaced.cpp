@@ -132,15 +132,19 @@ bool Replaced::has_the_keys_of(const std::string& name) const {
 
 void Replaced::refuse_damaged(const std::string& name) const {
   std::string what = problem_;
-  if (what.empty() && identity_->seal) {
+  if (what.empty() && identity_ && identity_->seal) {
     const auto found = bfstore::verify(path_);
     if (found.ok() && !found->damaged.empty()) what = "is damaged";
   }
   if (what.empty()) return;
+  const std::string way_out = identity_ && identity_->seal
+                                  ? "Give an undamaged copy of this same sealed file (bf seal COPY " + path_ +
+                                        " --force), or build it again (bf build --force). If these keys may go, or " +
+                                        name + " has them: --accept-loss."
+                                  : kAdvice + std::string(" They do not go if ") + name +
+                                        " is an undamaged copy of this file, and this file was sealed.";
   throw Failure(path_ + ": " + what + ", so bf cannot tell whether keys would be lost that " + name +
-                " lacks. They would be called absent. Give an undamaged copy of this same sealed file (bf seal COPY " +
-                path_ + " --force), or build it again (bf build --force). If these keys may go, or " + name +
-                " has them: --accept-loss.");
+                " lacks. They would be called absent. " + way_out);
 }
 
 void Replaced::fail(const std::string& name) const {

@@ -20,6 +20,9 @@ class Replaced {
 
   [[nodiscard]] bool is_there() const noexcept { return identity_.has_value() || !problem_.empty(); }
 
+  // Throws Failure if the file is damaged, as far as it shows, and `name`, which is to replace it, is no copy of it.
+  void refuse_damaged(const std::string& name) const;
+
   // Throws Failure if the file may have keys that `made` lacks, and if bf cannot tell, since the file is damaged for
   // instance. `made` is the new filter, or has each of its bits.
   void refuse_loss(const bfstore::Filter& made, const std::string& name) const;
@@ -38,8 +41,6 @@ class Replaced {
   // True if both are copies, byte for byte, of one sealed file, however damaged this one is since. A sealed file never
   // gets another key.
   [[nodiscard]] bool has_the_keys_of(const std::string& name) const;
-  // Throws Failure if the file is damaged, as far as it shows.
-  void refuse_damaged(const std::string& name) const;
   // Returns the file, if its keys are found at the same places, and nothing if it has no keys. Throws Failure if it
   // gives no answers.
   [[nodiscard]] std::optional<bfstore::Filter> opened(const std::string& name) const;
