@@ -46,6 +46,12 @@ std::string_view what_to_do_about(int os_errno) noexcept {
       return "Close some files, or raise the limit of open files.";
     case ENOMEM:
       return "Free some memory.";
+    case ENOTDIR:
+      return "A part of the path is a file and not a folder. Correct the path.";
+    case ELOOP:
+      return "Symbolic links lead in a circle: correct them, or give the path of the file itself.";
+    case ENAMETOOLONG:
+      return "Give a shorter name.";
     default:
       return {};
   }

@@ -19,7 +19,8 @@ std::string sentences(std::string first, std::string_view second);
 
 // The end of a message about a damaged file. A plain copy that is put back lacks later keys, unless the file is sealed.
 inline constexpr const char* kRebuild = " Rebuild it, or put a copy back by the three steps of bf copy --help.";
-inline constexpr const char* kRestoreSealed = " Rebuild it, or put back a copy of this same sealed file";
+inline constexpr const char* kRestoreSealed =
+    " Rebuild it, or put an undamaged copy of this same sealed file in its place (bf seal COPY FILE --force)";
 
 // For a system call that failed: "PATH: WHAT: No space left on device. Free some space, ...". The errno decides the
 // code if one exists for it (kNotFound, kAccess, kNoSpace, ...). Otherwise the code is kSystem.

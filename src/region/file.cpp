@@ -38,15 +38,14 @@ bool is_symlink(int folder, const std::string& name) noexcept {
 }
 
 // Returns " Its mode is 0600, ..." for a file that this process may not open, or nothing if it may not see the mode
-// either.
-std::string rights_in_words(int folder, const std::string& name) {
+// either. An empty name is the folder itself. `its`: the beginning, which says what has the mode.
+std::string rights_in_words(int folder, const std::string& name, const char* its = " Its mode is ") {
   struct stat facts {};
-  if (fstatat(folder, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) return {};
+  if (fstatat(folder, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) != 0) return {};
   std::array<char, 16> mode{};
   std::snprintf(mode.data(), mode.size(), "%04o", static_cast<unsigned>(facts.st_mode & kPermissions));
-  return " Its mode is " + std::string(mode.data()) + ", its owner user " + std::to_string(facts.st_uid) +
-         ", its group " + std::to_string(facts.st_gid) + ", and this process is user " + std::to_string(geteuid()) +
-         ".";
+  return its + std::string(mode.data()) + ", its owner user " + std::to_string(facts.st_uid) + ", its group " +
+         std::to_string(facts.st_gid) + ", and this process is user " + std::to_string(geteuid()) + ".";
 }
 
 bool same_inode(int one, int other) noexcept {
@@ -216,11 +215,14 @@ Result<File> File::open_again_as_owner() const {
 }
 
 // The folder was opened before.
-static Error cannot_create(const std::string& path) {
-  if (errno == ENOENT)
+static Error cannot_create(const std::string& path, int folder) {
+  const int failed = errno;
+  if (failed == ENOENT)
     return Error{Code::kNotFound, ENOENT,
                  path + ": the folder is gone, or its filesystem makes no files. Give another path."};
-  return fail_errno(errno, path, "creating");
+  Error error = fail_errno(failed, path, "creating it in its folder");
+  if (failed == EACCES) error.message += rights_in_words(folder, "", " The mode of the folder is ");
+  return error;
 }
 
 // A file without a name can be opened once more only through /proc. Without /proc, it gets a temporary name.
@@ -230,12 +232,13 @@ Result<File> File::create_unnamed(const std::string& path, std::uint32_t mode) {
   std::shared_ptr<const Folder> folder = std::move(*opened);
   Descriptor descriptor = Descriptor::open(".", O_TMPFILE | O_RDWR, Children::kDoNot, mode, folder->descriptor());
   std::string temporary;
-  if (!descriptor.is_open() && errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) return cannot_create(path);
+  if (!descriptor.is_open() && errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
+    return cannot_create(path, folder->descriptor());
   if (!descriptor.is_open() || access(link_in_proc(descriptor.number()).c_str(), F_OK) != 0) {
     temporary = temporary_name();
     descriptor = Descriptor::open(temporary.c_str(), O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW, Children::kDoNot, mode,
                                   folder->descriptor());
-    if (!descriptor.is_open()) return cannot_create(path);
+    if (!descriptor.is_open()) return cannot_create(path, folder->descriptor());
   }
   ask_to_keep_blocks(descriptor.number());
   auto file = new_file(std::move(descriptor), path, folder);

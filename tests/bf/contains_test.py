@@ -204,8 +204,10 @@ class BadFiles(BfCase):
         self.assertEqual(self.files(), [])
 
     def test_a_foreign_file_is_named_with_its_first_bytes(self):
+        self.write("users.bf", b"Nothing known 3\0" * 2000)
+        self.everywhere("users.bf", ["users.bf: not a bfstore file (first bytes 'Noth'). Give the path of a filter."])
         self.write("users.bf", b"SQLite format 3\0" * 2000)
-        self.everywhere("users.bf", ["users.bf: not a bfstore file (first bytes 'SQLi'). Give the path of a filter."])
+        self.everywhere("users.bf", ["users.bf: is no bfstore filter, but an SQLite database. If a filter is in it, take it out first."])
 
     def test_first_bytes_are_escaped(self):
         self.write("f", b"\x1b[2J" * 9000)
@@ -229,6 +231,11 @@ class BadFiles(BfCase):
         for command in (["add", "link", "x"], ["turn", "link"], ["clear", "link", "--force"]):
             self.refused(*command, says="link: a symbolic link to f, and bf writes through no link. Give the path of the file itself.")
         self.refused("add", "loop", "x", says=["loop: a symbolic link to loop: Too many levels", "correct the link"])
+        circle = "Symbolic links lead in a circle: correct them, or give the path of the file itself."
+        self.refused("contains", "loop", "x", says=["loop: ", "Too many levels", circle])
+        self.refused("create", "loop/f", "-n", "9", says=["loop/f: opening its folder: Too many levels", circle])
+        self.refused("contains", "f", "--from", "loop", says=["loop: ", "Too many levels", circle])
+        self.refused("contains", "a" * 300, "x", says="Give a shorter name.")
 
     def test_a_symbolic_link_is_followed(self):
         self.good("build", "real", "--from", "-", "--capacity", "9", "-q", input=b"here\n")

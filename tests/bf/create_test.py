@@ -159,7 +159,7 @@ class Create(BfCase):
     def mode_made(self, *options, umask=0o022):
         before = os.umask(umask)
         try:
-            self.made("--capacity", "9", *options)
+            self.run_bf("create", "f", "--force", "--capacity", "9", *options)
         finally:
             os.umask(before)
         return stat.S_IMODE(os.stat(self.path("f")).st_mode)
@@ -168,6 +168,12 @@ class Create(BfCase):
         self.assertEqual(self.mode_made(), 0o600)
         self.assertEqual(self.mode_made("--mode", "0664"), 0o644)
         self.assertEqual(self.mode_made("--mode", "640", umask=0), 0o640)
+
+    # Under the umask 077 --mode 0644 made a file that its web server could not read, without a word.
+    def test_a_umask_that_takes_rights_away_is_warned_of(self):
+        done = self.run_bf("create", "f", "-q", "-n", "9", "--mode", "0644", preexec_fn=lambda: os.umask(0o077))
+        self.assertEqual(done.returncode, 0)
+        self.assert_warning(done.stderr, "--mode: the umask 077 takes rights away, so the file gets the mode 0600. For 0644: umask 033 before bf, or chmod 0644 after it.")
 
     def test_one_line_says_what_was_made_and_quiet_says_nothing(self):
         line = self.good("create", "f", "--capacity", "1000", "--fpr", "0.001")
@@ -384,6 +390,8 @@ class Refusals(BfCase):
 
     def test_a_missing_directory_is_named(self):
         self.refused("create", "no/f", "--capacity", "9", says="no/f")
+        self.write("file", b"")
+        self.refused("create", "file/f", "--capacity", "9", says=["file/f: ", "A part of the path is a file and not a folder. Correct the path."])
 
     def test_like_names_what_is_wrong_with_the_other_file(self):
         self.refused("create", "f", "--like", "missing", says="missing: ")
@@ -394,7 +402,12 @@ class Refusals(BfCase):
     def test_a_directory_without_permission_is_named(self):
         self.without_privileges()
         os.mkdir(self.path("d"), 0o500)
-        self.refused("create", "d/f", "--capacity", "9", says="d/f: ")
+        owner = os.geteuid()
+        user = self.user.get("user", owner)
+        self.refused("create", "d/f", "--capacity", "9", says=[
+            "d/f: creating it in its folder: Permission denied. Check the permissions of the file and its folder. "
+            f"The mode of the folder is 0500, its owner user {owner}, its group ", f"and this process is user {user}."])
+        self.refused("plan", "-n", "9", "--svg", "d/f", says=f"d/f: this process, of user {user}, may not make it in its folder: Permission denied. Check the permissions")
 
     def test_messages_are_one_safe_line_whatever_the_name(self):
         line = self.refused("create", b"no\n\x1b[31m\xff\xc2\x9b\xc3\xa9/f", "--capacity", "9")

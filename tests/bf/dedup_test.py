@@ -79,6 +79,18 @@ class Dedup(BfCase):
             self.good("recover", "f", "--accept-loss", "-q")
 
     # Nothing was said, and most of the new lines were taken for old ones.
+    # It was ignored.
+    def test_refresh_without_a_window_is_refused_and_makes_no_file(self):
+        self.good("create", "f", "-q", "-n", "10")
+        before = self.files()
+        self.refused("dedup", "f", "a", "--refresh", says=["f: has no window, so a line that was seen stays seen", "Leave --refresh out", "--create makes with --window TIME."])
+        self.good("contains", "f", "a", code=1)
+        self.refused("dedup", "new", "a", "--refresh", "--create", "-n", "10", says=["dedup: --refresh is for a filter with a window", "Give --window TIME"])
+        self.assertEqual(self.files(), before)
+        self.assertEqual(self.good("dedup", "new", "a", "--refresh", "--create", "-n", "10", "--window", "1h"), b"a\n")
+        self.assertEqual(self.good("dedup", "new", "a", "b", "--refresh", "--create", "-n", "10"), b"b\n")
+        self.assertEqual(self.good("dedup", "alike", "a", "--refresh", "--create", "--like", "new"), b"a\n")
+
     def test_an_overfull_filter_is_named_once_and_a_window_by_its_rate_of_now(self):
         for making in (["--seed", "7"], ["--seed", "7", "--window", "24h"]):
             for how in ([], ["--at-least-once"]):

@@ -62,6 +62,7 @@ class InPlace(BfCase):
     def test_a_hash_that_makes_digests_is_imported_first(self):
         self.good("create", "f", "-q", "--hash", "xxh3", "--seed", "5", "--layout", "classic", "--bits", "20032", "--probes", "7")
         self.good("export", "f", "bits", "-q", "--order", "little")
+        self.refused("export", "f", "no", "--format", "parquet", says="no: no column given")
         for unsaid in (["--hash", "xxh3", "--seed", "5", "--bits", "20032", "--probes", "7"], ["--like", "f"]):
             self.refused("contains", "bits", "--format", "raw", "--order", "little", *unsaid, "alice", says=["bits", "xxh3", "bf import"])
         os.chmod(self.write("secret", bytes(range(16))), 0o600)

@@ -274,6 +274,27 @@ class Lists(BfCase):
         self.write("zeros", bytes(100))
         self.assertNotIn(b"looks like a list", self.refused("add", "zeros", "x", says="zeros: "))
 
+    # "Not a bfstore file (first bytes '\\x1f\\x8b\\x08\\x08'). If it is another program's filter, give --format."
+    def test_what_is_in_the_place_of_the_filter_is_named(self):
+        self.good("create", "f", "-q", "-n", "10")
+        self.good("copy", "f", "newer", "-q")
+        self.good("add", "newer", "x", "-q")
+        self.good("delta", "f", "newer", "d.delta", "-q")
+        self.write("names.gz", gzip.compress(b"one\ntwo\n"))
+        self.write("wide", "one\ntwo\n".encode("utf-16"))
+        self.write("page", b"<!DOCTYPE html><html>")
+        unpacked = "If a filter is in it, give that: gzip -dc names.gz > FILE."
+        for name, what, as_list, alone in (
+                ("names.gz", "compressed with gzip", f"If it is a list of keys, the filter comes first, and then --from names.gz. {unpacked}", unpacked),
+                ("d.delta", "a delta", None, "bf apply makes the newer filter of it."),
+                ("wide", "text in UTF-16", "If it is a list of keys, the filter comes first, and then --from wide.", "Give the path of a filter."),
+                ("page", "a page of HTML", None, "Look at it: servers send such a page instead of a file that they do not have.")):
+            for command in (["contains"], ["add"], ["count"], ["dedup"]):
+                self.refused(*command, name, "x", says=f"{name}: is no bfstore filter, but {what}. {as_list or alone}")
+            for command in (["copy", name, "made"], ["merge", "made", "f", name], ["compare", "f", name], ["verify", name], ["delta", name, "f", "made"]):
+                self.refused(*command, says=f"{name}: is no bfstore filter, but {what}. {alone}")
+        self.assertNotIn("made", self.files())
+
     def test_a_list_that_has_the_word_of_tar_in_its_place_is_a_list(self):
         for word in (b"ustar", b"ustar  "):
             keys = [b"k" * 256, word, b"zoe"]

@@ -154,6 +154,8 @@ class Parts(BfCase):
             self.refused("digest", "like", *command, "--parts", "2", says="to which no digests are added")
             self.assertEqual({name: os.stat(self.path(name)).st_size for name in self.files()}, before)
         self.refused("digest", "like", "--from", "keys", "--to", "d.", "--parts", "4", says="is one of 2 parts. Give --parts 2")
+        self.refused("digest", "like", "--from", "keys", "--to", "none/d.", "--parts", "2", says="none/d.0: its folder does not exist. Create it first, or correct the path.")
+        self.refused("digest", "like", "--from", "keys", "--to", "keys/d.", "--parts", "2", says="keys/d.0: what should be its folder is a file. Correct the path.")
         self.write("bad", b"".join(b"%d\n" % number for number in range(50_000)) + b"a\0b\n")
         self.refused("digest", "like", "--from", "bad", "--to", "d.", "--parts", "2", says=["is a NUL", "Nothing was added to the parts. Remove d.*.unfinished-"])
 

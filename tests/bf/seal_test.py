@@ -1,5 +1,6 @@
 """bf seal and bf verify: filters that detect damage, and bf contains on damaged ones."""
 import os
+import shutil
 
 from bf_case import PATIENCE, BfCase, header, main
 
@@ -36,6 +37,63 @@ class Seal(BfCase):
         self.assertNotEqual(self.good("contains", "s", "--count", input=KEYS), b"maybe\t20000\nabsent\t0\n")
         absent = self.good("contains", "s", "--tolerate-damage", "--count", input=KEYS.replace(b"key", b"no key"))
         self.assertTrue(5500 > int(absent.split()[1]) > 4500, absent)
+
+    # "Put back a copy of this same sealed file" was refused: only --accept-loss did it, which nothing said.
+    def test_an_undamaged_copy_of_the_same_sealed_file_replaces_a_damaged_one(self):
+        for layout in ("blocked", "static", "counting"):
+            self.good("build", "f", "-q", "--force", "--from", "-", "--layout", layout, "--seed", "7", input=KEYS)
+            self.good("seal", "f", "good", "-q", "--force", "--accept-loss")
+            for what, at, content in (("a body", BODY, b"\xaa" * 1000), ("a slot", 4096, b"\0" * 4096), ("its keys", 12288 + 64, b"\1" * 64), ("its end", None, None)):
+                for command in ("seal", "copy"):
+                    with self.subTest(layout=layout, what=what, command=command):
+                        shutil.copy(self.path("good"), self.path("s"))
+                        if content:
+                            self.damage(at, content)
+                        else:
+                            os.truncate(self.path("s"), BODY + 100)
+                        self.assertNotEqual(self.run_bf("verify", "s").returncode, 0)
+                        self.good(command, "good", "s", "--force", "-q")
+                        self.assertEqual(self.good("contains", "s", "--count", input=KEYS), b"maybe\t20000\nabsent\t0\n")
+            self.good("seal", "good", "s", "--force", "--accept-loss", "-q")
+            self.good("verify", "s")
+
+    def test_the_message_about_damage_has_the_command_that_mends_it(self):
+        self.make()
+        shutil.copy(self.path("s"), self.path("COPY"))
+        self.damage(BODY)
+        command = "bf seal COPY s --force"
+        self.assertIn(f"({command})".encode(), self.run_bf("verify", "s").stderr)
+        self.refused("contains", "s", "--verify", "key 1", says=f"({command})")
+        self.refused("copy", "s", "t", says=f"({command})")
+        self.good(*command.split()[1:])
+        self.good("verify", "s")
+
+    def test_a_damaged_one_is_not_replaced_by_another_file_and_that_says_that_it_is_damaged(self):
+        self.make()
+        self.damage(BODY)
+        says = ["s: is damaged, so bf cannot tell whether keys would be lost that f lacks", "Give an undamaged copy of this same sealed file (bf seal COPY s --force), "
+                "or build it again (bf build --force). If these keys may go, or f has them: --accept-loss."]
+        self.refused("seal", "f", "s", "--force", says=says)
+        self.refused("copy", "f", "s", "--force", says=says)
+        self.damage(4096, bytes(8192))
+        self.refused("copy", "f", "s", "--force", says=["s: is no filter file, or damaged (BFS_ESLOTS), so bf cannot tell", *says[1:]])
+        self.make_anew()
+        self.damage(4200, b"x" * 9)
+        self.assert_complaint(self.run_bf("verify", "s").stderr, "s: its header or its checksums are damaged.")
+
+    def make_anew(self):
+        for name in "fs":
+            os.unlink(self.path(name))
+        self.make()
+
+    def test_a_copy_says_that_it_is_not_sealed(self):
+        self.make()
+        self.assertTrue(self.good("copy", "s", "c").endswith(b"; not sealed (bf seal makes a sealed copy)\n"))
+        self.assertNotIn(b"sealed", self.good("copy", "f", "d"))
+        self.good("build", "static", "-q", "--from", "-", "--layout", "static", input=KEYS)
+        self.assertNotIn(b"sealed", self.good("copy", "static", "e"))
+        self.good("verify", "e")
+        self.assertIn("The copy of a sealed filter is not sealed", " ".join(self.good("help", "copy").decode().split()))
 
     def test_it_is_sealed_in_its_own_place_and_never_written_to(self):
         self.make()

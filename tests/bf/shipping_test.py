@@ -50,17 +50,39 @@ class Shipping(BfCase):
         self.type("cp list.bf list.bf.minisig machine/")
         self.check_refused("Signature verification failed")
         self.type("printf x | dd of=list.bf bs=1 seek=20000 conv=notrunc status=none")
-        self.type("minisign -S -s list.key -m list.bf -t 'list of 2026-11-30' && cp list.bf list.bf.minisig machine/")
+        self.type("minisign -S -s list.key -m list.bf -t 'list of 2025-11-30' && cp list.bf list.bf.minisig machine/")
         self.check_refused("damaged")  # signed by its publisher as it is
         self.type("bf build list.bf --from today.txt --layout static --force -q")
-        self.type("minisign -S -s list.key -m list.bf -t 'list of 2026-11-01' && cp list.bf list.bf.minisig machine/")
-        self.check_refused("disorder: list of 2026-11-01")
+        for said, why in (("list of 2025-11-01", "'list of 2025-11-01' is older than 'list of 2025-11-29', which is in place."),
+                          ("list of 9999-01-01", "'list of 9999-01-01' is of the future; here it is "),
+                          ("lists of 2025-12-01", "'lists of 2025-12-01' is not 'list of YYYY-MM-DD'.")):
+            self.type(f"minisign -S -s list.key -m list.bf -t '{said}' && cp list.bf list.bf.minisig machine/")
+            self.check_refused("machine/update: list.bf: " + why)
+        self.type("minisign -S -s list.key -m list.bf -t 'list of 2025-11-29 14:00' && cp list.bf list.bf.minisig machine/")
+        self.type("sh machine/update")  # a second one of that day
 
     def test_the_same_list_once_more_leaves_the_list_before_and_what_was_put_back(self):
         self.type_the_page()
         before = self.active(), self.active("yesterday.bf")
         self.type("cp list.bf list.bf.minisig machine/ && sh machine/update")
         self.assertEqual((self.active(), self.active("yesterday.bf")), before)
+
+    # A mirror that kept an old list, and a publisher who made no new one, were never noticed.
+    def test_a_list_that_is_the_newest_for_too_many_days_is_mailed(self):
+        self.type_the_page()
+        for days, code, said in ((2, 0, ""), (5, 1, "machine/update: no newer list than 'list of 2025-11-29' came for more than 3 days: ask the publisher.")):
+            self.type("cp list.bf list.bf.minisig machine/")
+            then = os.stat(self.path("machine")).st_mtime - days * 86400
+            os.utime(self.path("machine/date"), (then, then))
+            self.assertEqual(self.type("sh machine/update", code).stderr.partition(" The list")[0].rstrip("\n"), said)
+        self.type("minisign -S -s list.key -m list.bf -t 'list of 2025-11-30' && cp list.bf list.bf.minisig machine/ && sh machine/update")
+        self.type("cp list.bf list.bf.minisig machine/ && sh machine/update")
+
+    def test_a_umask_does_not_hide_the_list_from_those_who_ask_it(self):
+        self.type_the_page()
+        os.unlink(self.path("machine/active.bf"))
+        self.type("cp list.bf list.bf.minisig machine/ && rm machine/date && umask 077 && sh machine/update")
+        self.assertEqual(os.stat(self.path("machine/active.bf")).st_mode & 0o777, 0o644)
 
     def test_a_follower_takes_the_new_list(self):
         self.type("seq 9 | bf build list.bf --layout static -q && bf copy list.bf active.bf -q")

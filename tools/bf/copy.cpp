@@ -19,7 +19,9 @@ void declare_copy(CLI::App& app, Arguments& arguments) {
   add_texts(
       app,
       "The copy has every key up to its marks, and every key that was added before the command began. cp of a file\n"
-      "in use makes a file that is refused.\n"
+      "in use makes a file that is refused. The copy of a sealed filter is not sealed, unless its layout is static: "
+      "bf\n"
+      "seal makes a sealed copy.\n"
       "\nNever put an old copy back with cp or mv: keys that were added after the copy would be called absent. Build "
       "the\n"
       "filter again (bf build --force), or take the last three steps below. newer.txt has every key that was added\n"

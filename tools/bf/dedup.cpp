@@ -7,6 +7,8 @@
 #include "options.hpp"
 #include "output.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -193,6 +195,13 @@ class Deduplicator {
   bool warned_ = false;
 };
 
+// Without a window a line that was seen stays seen, and --refresh would do nothing.
+[[noreturn]] void fail_without_window(const std::string& file) {
+  throw Failure(file +
+                ": has no window, so a line that was seen stays seen, and --refresh has nothing to do. Leave --refresh "
+                "out, or give another file that --create makes with --window TIME.");
+}
+
 int dedup(const Arguments& arguments) {
   interrupt::defer();
   bool created = false;
@@ -200,6 +209,7 @@ int dedup(const Arguments& arguments) {
                                  : open_filter(arguments, bfstore::OpenMode::kWrite);
   bfstore::Filter filter = filter_of_keys(std::move(opened), arguments.file);
   if (!created) refuse_other_form(filter, arguments);
+  if (arguments.refresh && !filter.stats().turning) fail_without_window(arguments.file);
   Deduplicator deduplicator(filter, arguments);
   each_batch(filter, arguments,
              [&](Batch lines, Batch keys, const KeyReader* reader) { deduplicator.take(lines, keys, reader); });
@@ -211,6 +221,12 @@ int dedup(const Arguments& arguments) {
 
 void check_dedup(Arguments& arguments) {
   if (arguments.create) check_create(arguments);
+  const bool would_make = arguments.create && ::access(arguments.file.c_str(), F_OK) != 0;
+  const bool is_like_another = !arguments.options.like.empty();
+  if (arguments.refresh && would_make && !is_like_another && arguments.options.window_ms == 0)
+    throw Failure(
+        "dedup: --refresh is for a filter with a window, and --create would make one without. Give --window TIME, such "
+        "as 24h, or leave --refresh out.");
 }
 
 }  // namespace

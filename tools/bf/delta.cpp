@@ -97,7 +97,8 @@ int apply(const Arguments& arguments) {
     refuse_taken(arguments.target, options.replace);
     replaced.emplace(arguments, arguments.target);
     if (replaced->is_there())
-      replaced->refuse_loss(unwrap(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file), arguments.file);
+      replaced->refuse_loss_of_file(unwrap(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file),
+                                    arguments.file);
   }
   const bfstore::Error error = bfstore::apply_delta(arguments.file, arguments.raw, arguments.target, options);
   if (error.code == bfstore::Code::kExists) fail_exists(arguments.target);

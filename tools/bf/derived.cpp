@@ -54,12 +54,21 @@ std::string not_smaller_words(const std::string& file) {
   return "; not smaller: no size that divides that of " + file + " keeps this rate";
 }
 
+namespace {
+
+bool is_sealed(const std::string& file) {
+  const auto report = bfstore::inspect(file, false);
+  return report.ok() && report->identity && report->identity->seal;
+}
+
+}  // namespace
+
 void save(const Arguments& arguments, bfstore::SaveOptions options, Form form) {
   interrupt::defer();
   refuse_taken(arguments.target, arguments.options.replace);
   const bfstore::Filter filter = unwrap(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file);
   Replaced replaced(arguments, arguments.target);
-  replaced.refuse_loss(filter, arguments.file);
+  replaced.refuse_loss_of_file(filter, arguments.file);
   if (form == Form::kFolded && options.fpr == 0) options.fpr = filter.shape().fpr;
   HoleWarning hole(arguments);
   options.watch = hole.watch();
@@ -72,8 +81,10 @@ void save(const Arguments& arguments, bfstore::SaveOptions options, Form form) {
       unwrap(open_filter_at(arguments.target, arguments, bfstore::OpenMode::kRead), arguments.target);
   const bool folded = options.fpr != 0;
   const bool in_vain = folded && saved.shape().num_bits == filter.shape().num_bits;
-  report(arguments.target + ": " + (folded ? "folded" : "copied") + ", " +
-         shape_words(saved.stats(), arguments.target) + (in_vain ? not_smaller_words(arguments.file) : ""));
+  report(
+      arguments.target + ": " + (folded ? "folded" : "copied") + ", " + shape_words(saved.stats(), arguments.target) +
+      (in_vain ? not_smaller_words(arguments.file) : "") +
+      (is_sealed(arguments.file) && !is_sealed(arguments.target) ? "; not sealed (bf seal makes a sealed copy)" : ""));
 }
 
 void make_of_sources(const Arguments& arguments, MakeOfSources make, RefuseLoss refuse_loss) {

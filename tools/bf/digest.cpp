@@ -152,7 +152,7 @@ class PartFiles {
   }
 
   [[noreturn]] static void fail(const std::string& path) {
-    throw Failure(path + ": cannot write the digests: " + std::strerror(errno) + ".");
+    throw Failure(path + ": cannot write the digests: " + tools::system_words(errno) + ".");
   }
 
   template <class Before>
@@ -177,7 +177,7 @@ class PartFiles {
     file.own = file.path + (suffix_.empty() ? kUnfinished + std::string("XXXXXX") : suffix_);
     file.fd = suffix_.empty() ? ::mkostemp(file.own.data(), O_CLOEXEC)
                               : ::open(file.own.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (file.fd < 0) fail(file.path);
+    if (file.fd < 0) throw Failure(tools::not_made_words(file.path, errno));
     suffix_ = file.own.substr(file.path.size());
   }
 

@@ -41,8 +41,10 @@ int export_array(const Arguments& arguments) {
   const bool to_output = arguments.raw == "-";
   if (!to_output) refuse_taken(arguments.raw, true);  // write_whole() asks for --force
   const bfstore::Filter filter = unwrap(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file);
-  std::string bytes(unwrap(filter.exported_bytes(arguments.form), arguments.file), '\0');
-  check(filter.export_foreign(std::as_writable_bytes(std::span(bytes)), arguments.form), arguments.file);
+  bfstore::ForeignForm form = arguments.form;
+  form.name = to_output ? arguments.file : arguments.raw;
+  std::string bytes(unwrap(filter.exported_bytes(form), arguments.file), '\0');
+  check(filter.export_foreign(std::as_writable_bytes(std::span(bytes)), form), arguments.file);
   if (to_output) {
     Output output;
     output.append(bytes);

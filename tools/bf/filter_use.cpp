@@ -47,6 +47,21 @@ bool looks_like_a_list(const std::string& file) {
   });
 }
 
+// Throws Failure if the error is that this file, and not another one, is no filter, and its first bytes tell what it
+// is. `keys`: the command takes a list of keys, too.
+void refuse_other_kind(const bfstore::Error& error, const std::string& file, bool keys) {
+  const bool is_no_filter = error.code == bfstore::Code::kMagic || error.code == bfstore::Code::kTooShort;
+  if (!is_no_filter || !error.message.starts_with(file + ": not a bfstore file")) return;
+  std::string head(kHeadBytes, '\0');
+  std::ifstream from(file, std::ios::binary);
+  from.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(from.gcount()));
+  const auto kind = kind_of(head);
+  if (!kind) return;
+  throw Failure(file + ": is no bfstore filter, but " + std::string(kind->words) + ". " +
+                way_out_instead_of_filter(*kind, file, keys));
+}
+
 // The library's message does not name the link's target.
 void refuse_link(const std::string& file) {
   if (const std::string refused = tools::refused_link(file); !refused.empty()) throw Failure(refused);
@@ -68,6 +83,7 @@ void check(const bfstore::Error& error, const std::string& file) {
   if (std::error_code ignored; error.code == bfstore::Code::kNotRegular && std::filesystem::is_directory(file, ignored))
     throw Failure(file + ": a directory. Give the path of a filter file.");
   if (error.code == bfstore::Code::kSymlink || error.code == bfstore::Code::kNotFound) refuse_link(file);
+  refuse_other_kind(error, file, false);
   throw Failure(error.message.empty() ? file + ": " + bfstore::code_text(error.code)
                                       : with_names_of_options(error.message, file));
 }
@@ -185,6 +201,7 @@ void publish(bfstore::Filter& filter, const std::string& file) {
 void refuse_list(const bfstore::Error& error, const std::string& file) {
   const bool is_no_filter = error.code == bfstore::Code::kMagic || error.code == bfstore::Code::kTooShort;
   if (is_no_filter && looks_like_a_list(file)) fail_list(file);
+  refuse_other_kind(error, file, true);
 }
 
 void refuse_itself(const KeySource& source, const std::string& file) {

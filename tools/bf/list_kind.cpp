@@ -13,7 +13,7 @@ using namespace std::string_view_literals;
 constexpr std::string_view kToUtf8 = "Convert it first: iconv -f UTF-16 -t UTF-8";
 constexpr std::string_view kFromUtf32 = "Convert it first: iconv -f UTF-32 -t UTF-8";
 constexpr std::string_view kFromGb18030 = "Convert it first: iconv -f GB18030 -t UTF-8";
-constexpr std::string_view kLookAtIt = "Look at it: servers send such a page instead of a list that they do not have";
+constexpr std::string_view kLookAtIt = "Look at it: servers send such a page instead of a file that they do not have";
 constexpr std::string_view kAFilterHasNone =
     "A filter does not give its keys back: give the list of which it was made. Filters are merged by bf merge";
 constexpr std::string_view kGiveAnother = "Give the path of a list";
@@ -63,7 +63,7 @@ constexpr std::array kMagics{
     Magic{"<!DOCTYPE html"sv, {"a page of HTML", {}, kLookAtIt}},
     Magic{"<!doctype html"sv, {"a page of HTML", {}, kLookAtIt}},
     Magic{"<html"sv, {"a page of HTML", {}, kLookAtIt}},
-    Magic{"version https://git-lfs"sv, {"a pointer of Git LFS", {}, "Fetch the list itself first: git lfs pull"}},
+    Magic{"version https://git-lfs"sv, {"a pointer of Git LFS", {}, "Fetch the file itself first: git lfs pull"}},
     Magic{"-----BEGIN PGP MESSAGE"sv, {"encrypted with OpenPGP", {}, "Decrypt it first: gpg -d"}},
     Magic{"age-encryption.org/v1"sv, {"encrypted with age", {}, "Decrypt it first: age -d"}},
 };
@@ -97,6 +97,20 @@ std::optional<ListKind> kind_of(std::string_view head) {
   const auto* const found =
       std::find_if(kMagics.begin(), kMagics.end(), [&](const Magic& magic) { return head.starts_with(magic.bytes); });
   return found == kMagics.end() ? std::nullopt : std::optional(found->kind);
+}
+
+std::string way_out_instead_of_filter(const ListKind& kind, const std::string& path, bool keys) {
+  const bool is_text =
+      kind.mark != 0 || kind.way_out == kToUtf8 || kind.way_out == kFromUtf32 || kind.way_out == kFromGb18030;
+  const std::string as_list =
+      keys ? "If it is a list of keys, the filter comes first, and then --from " + path + "." : "";
+  if (!kind.program.empty())
+    return as_list + (keys ? " " : "") + "If a filter is in it, give that: " + std::string(kind.program) + " " +
+           std::string(kind.options) + " " + path + " > FILE.";
+  if (is_text && keys) return as_list;
+  if (is_text || kind.way_out == kGiveAnother) return "Give the path of a filter.";
+  if (kind.way_out == kTakeOut) return "If a filter is in it, take it out first.";
+  return std::string(kind.way_out) + ".";
 }
 
 bool may_become_a_kind(std::string_view head) {

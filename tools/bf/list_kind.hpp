@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace bf {
@@ -27,6 +28,9 @@ inline constexpr std::size_t kHeadBytes = tools::kTarBytes;
 
 // Returns nothing if it may be lines of text.
 std::optional<ListKind> kind_of(std::string_view head);
+
+// What a user does who gave the path of such a file as that of a filter. `keys`: the command takes a list of keys, too.
+std::string way_out_instead_of_filter(const ListKind& kind, const std::string& path, bool keys);
 
 // True if more bytes may make `head` one of the kinds. Not asked of a tar archive: it may begin like a key that ends in
 // NUL, and a slow program that writes such keys to a pipe would wait for an answer after each.

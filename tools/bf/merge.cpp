@@ -107,7 +107,9 @@ int merge(const Arguments& arguments) {
   interrupt::defer();
   if (!arguments.into) refuse_taken(arguments.file, arguments.options.replace, "Merge into it (--into)");
   refuse_a_source(arguments);
-  Replaced replaced(arguments, arguments.file);  // before the work; --into replaces nothing
+  constexpr const char* kMerged = "the merged filter";
+  const Replaced replaced(arguments, arguments.file);  // --into replaces nothing
+  replaced.refuse_damaged(kMerged);                    // before the work
   const std::string like = arguments.into ? "" : smallest(arguments);
   bfstore::Filter filter = arguments.into ? unwrap(open_filter(arguments, bfstore::OpenMode::kWrite), arguments.file)
                                           : empty_one(arguments, like);
@@ -125,7 +127,7 @@ int merge(const Arguments& arguments) {
     refuse_moved(filter, arguments.file, "Merge again.");
     check(filter.close(), arguments.file);
   } else {
-    replaced.refuse_loss(filter, "the merged filter");
+    replaced.refuse_loss(filter, kMerged);
     publish(filter, arguments.file);
   }
   const std::uint64_t most_keys = keys_within_promise(stats.shape);

@@ -5,9 +5,14 @@
 #include "foreign.hpp"
 #include "library_names.hpp"
 #include "numbers.hpp"
+#include "terminal.hpp"
 
 #include <bfstore/bfstore.hpp>
 
+#include <sys/stat.h>
+
+#include <array>
+#include <cstdio>
 #include <limits>
 #include <vector>
 
@@ -320,10 +325,27 @@ void add_parts(CLI::App& app, Arguments& arguments, const std::string& help) {
   });
 }
 
+// The library takes the umask's bits away, as for every file that a program makes.
+static void warn_of_umask(const std::string& name, std::uint32_t mode) {
+  const mode_t mask = ::umask(0);  // bf has one thread here
+  ::umask(mask);
+  if ((mode & mask) == 0) return;
+  std::array<char, 192> words{};
+  std::snprintf(
+      words.data(), words.size(),
+      ": the umask %03o takes rights away, so the file gets the mode %04o. For %04o: umask %03o before bf, or "
+      "chmod %04o after it.",
+      mask, mode & ~mask, mode, mask & ~mode, mode);
+  warn(name + words.data());
+}
+
 void add_mode(CLI::App& app, bfstore::Options& options) {
   add_text(app, "--mode",
            "permissions of the file in octal, less the umask (default: of the file that is replaced, or 0600)", "MODE",
-           [&](const std::string& name, const std::string& text) { options.mode = parse_mode(name, text); });
+           [&](const std::string& name, const std::string& text) {
+             options.mode = parse_mode(name, text);
+             warn_of_umask(name, *options.mode);
+           });
 }
 
 void add_new_file(CLI::App& app, Arguments& arguments, const std::string& force) {

@@ -7,6 +7,8 @@
 #include "list_kind.hpp"
 #include "numbers.hpp"
 
+#include <bfstore/seal.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -116,10 +118,33 @@ Replaced::Replaced(const Arguments& arguments, std::string path) : arguments_(ar
   const bfstore::Report report = unwrap(std::move(found), path_);
   if (report.file_bytes == 0) return;
   if (!report.valid()) {
-    throw Failure(path_ + ": is no filter file, or damaged (" + bfstore::code_name(report.problems.front().code) +
-                  "), so bf cannot tell whether keys would be lost. They would be called absent. " + kAdvice);
+    problem_ = "is no filter file, or damaged (" + std::string(bfstore::code_name(report.problems.front().code)) + ")";
   }
   identity_ = report.identity;
+}
+
+bool Replaced::has_the_keys_of(const std::string& name) const {
+  if (!identity_ || !identity_->seal) return false;
+  const auto made = bfstore::inspect(name, false);
+  return made.ok() && made->valid() && made->identity->file_id == identity_->file_id &&
+         made->identity->seal == identity_->seal;
+}
+
+void Replaced::refuse_damaged(const std::string& name) const {
+  std::string what = problem_;
+  if (what.empty() && identity_ && identity_->seal) {
+    const auto found = bfstore::verify(path_);
+    if (found.ok() && !found->damaged.empty()) what = "is damaged";
+  }
+  if (what.empty()) return;
+  const std::string way_out = identity_ && identity_->seal
+                                  ? "Give an undamaged copy of this same sealed file (bf seal COPY " + path_ +
+                                        " --force), or build it again (bf build --force). If these keys may go, or " +
+                                        name + " has them: --accept-loss."
+                                  : kAdvice + std::string(" They do not go if ") + name +
+                                        " is an undamaged copy of this file, and this file was sealed.";
+  throw Failure(path_ + ": " + what + ", so bf cannot tell whether keys would be lost that " + name +
+                " lacks. They would be called absent. " + way_out);
 }
 
 void Replaced::fail(const std::string& name) const {
@@ -153,7 +178,8 @@ std::optional<bfstore::Filter> Replaced::opened(const std::string& name) const {
 }
 
 void Replaced::refuse_loss(const bfstore::Filter& made, const std::string& name) const {
-  if (!identity_ || made.health() != bfstore::Code::kOk) return;  // the library says what `made` is
+  if (!is_there() || made.health() != bfstore::Code::kOk) return;  // the library says what `made` is
+  refuse_damaged(name);
   const bfstore::Shape shape = made.shape();
   if (const std::string why = why_not_comparable(*identity_, shape); !why.empty()) return refuse_unless_empty(why);
   const auto old = opened(name);
@@ -168,13 +194,18 @@ void Replaced::refuse_loss(const bfstore::Filter& made, const std::string& name)
   fail(name);
 }
 
+void Replaced::refuse_loss_of_file(const bfstore::Filter& made, const std::string& path) const {
+  if (!has_the_keys_of(path)) refuse_loss(made, path);
+}
+
 // The intersection has a bit if each of the filters has it.
 void Replaced::refuse_loss_of_each(std::span<const bfstore::Filter> filters) const {
-  for (std::size_t i = 0; i < filters.size(); ++i) refuse_loss(filters[i], arguments_.sources[i]);
+  for (std::size_t i = 0; i < filters.size(); ++i) refuse_loss_of_file(filters[i], arguments_.sources[i]);
 }
 
 void Replaced::refuse_loss_of_parts(std::span<const bfstore::Filter> parts) const {
-  if (!identity_) return;
+  if (!is_there()) return;
+  refuse_damaged(arguments_.sources.front());
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::string& path = arguments_.sources[i];
     const auto report = bfstore::inspect(path, false);

@@ -14,16 +14,22 @@ namespace bf {
 
 class Replaced {
  public:
-  // Throws Failure if there is a file of that name that --force would replace, and it is not a good filter file: bf
-  // cannot tell which keys it has. An empty file has none. With --accept-loss or --filling a damaged filter may go, and
-  // the functions below look at nothing.
+  // Looks at the file of that name that --force would replace, if there is one. Throws Failure if it is no filter. An
+  // empty file has no keys. With --accept-loss or --filling any filter may go, and the functions below look at nothing.
   Replaced(const Arguments& arguments, std::string path);
 
-  [[nodiscard]] bool is_there() const noexcept { return identity_.has_value(); }
+  [[nodiscard]] bool is_there() const noexcept { return identity_.has_value() || !problem_.empty(); }
 
-  // Throws Failure if the file may have keys that `made` lacks, and if bf cannot tell. `made` is the new filter, or has
-  // each of its bits.
+  // Throws Failure if the file is damaged, as far as it shows, and `name`, which is to replace it, is no copy of it.
+  void refuse_damaged(const std::string& name) const;
+
+  // Throws Failure if the file may have keys that `made` lacks, and if bf cannot tell, since the file is damaged for
+  // instance. `made` is the new filter, or has each of its bits.
   void refuse_loss(const bfstore::Filter& made, const std::string& name) const;
+
+  // The same, where `made` is the file of this path. Both may be one sealed file, of which the one to replace is
+  // damaged.
+  void refuse_loss_of_file(const bfstore::Filter& made, const std::string& path) const;
 
   // The same for the intersection of these filters, whose paths are arguments.sources.
   void refuse_loss_of_each(std::span<const bfstore::Filter> filters) const;
@@ -32,6 +38,9 @@ class Replaced {
   void refuse_loss_of_parts(std::span<const bfstore::Filter> parts) const;
 
  private:
+  // True if both are copies, byte for byte, of one sealed file, however damaged this one is since. A sealed file never
+  // gets another key.
+  [[nodiscard]] bool has_the_keys_of(const std::string& name) const;
   // Returns the file, if its keys are found at the same places, and nothing if it has no keys. Throws Failure if it
   // gives no answers.
   [[nodiscard]] std::optional<bfstore::Filter> opened(const std::string& name) const;
@@ -44,6 +53,7 @@ class Replaced {
   const Arguments& arguments_;
   std::string path_;
   std::optional<bfstore::ReportedIdentity> identity_;  // if there is a file to compare
+  std::string problem_;  // what the file is, if it is not a good filter file: no bits of it are compared
 };
 
 // Throws Failure if --force would replace a file that is no filter, which is rather a mistyped name. A damaged filter

@@ -34,7 +34,9 @@ void declare_seal(CLI::App& app, Arguments& arguments) {
   add_texts(
       app,
       "A sealed filter is never written to again, and has a checksum for each 64 KiB. bf verify names the damaged\n"
-      "bytes. Readers use it as before.\n" +
+      "bytes. Readers use it as before. A damaged SEALED is replaced (--force) if FILE is an undamaged copy of that "
+      "same\n"
+      "sealed file: readers that follow the path go on with the new one.\n" +
           std::string(kAboutLoss) + "The secret is needed for that alone.\n",
       "  bf seal users.bf users.sealed.bf && bf verify users.sealed.bf\n"
       "  # The last keys have come: bring the filter to its size, and seal it.\n"
@@ -44,7 +46,8 @@ void declare_seal(CLI::App& app, Arguments& arguments) {
 // Sealing needs no secret, and comparing does.
 void refuse_loss(const Arguments& arguments, Replaced& replaced) {
   if (!replaced.is_there()) return;
-  replaced.refuse_loss(unwrap(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file), arguments.file);
+  replaced.refuse_loss_of_file(unwrap(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file),
+                               arguments.file);
 }
 
 // What the report says after "sealed". The sizes are those of the files, because sealing needs no secret.

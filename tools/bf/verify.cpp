@@ -34,9 +34,13 @@ int verify(const Arguments& arguments) {
     report(arguments.file + ": damaged: bytes " + std::to_string(range.offset) + " to " +
            std::to_string(range.offset + range.bytes - 1));
   }
-  complain(arguments.file + ": " + grouped(found.num_damaged_chunks) + " of " + chunks +
-           (found.num_damaged_chunks == 1 ? " is" : " are") +
-           " damaged. Rebuild it (bf build --force), or put back a copy of this same sealed file.");
+  const std::string what = found.num_damaged_chunks == 0 ? "its header or its checksums are"
+                                                         : grouped(found.num_damaged_chunks) + " of " + chunks +
+                                                               (found.num_damaged_chunks == 1 ? " is" : " are");
+  complain(arguments.file + ": " + what +
+           " damaged. Rebuild it (bf build --force), or put an undamaged copy of this same sealed file in its place "
+           "(bf seal COPY " +
+           arguments.file + " --force).");
   return 1;
 }
 

@@ -363,8 +363,9 @@ std::string way_out(const Facts& facts) {
     return "Use the bfstore that made it or a later one, or rebuild it from its keys (bf build).";
   }
   if (has_problem(facts, Code::kDamaged)) {
-    return "Do not trust its \"no\". Rebuild it from its keys (bf build), or put back a copy of this same sealed file. "
-           "Until then bf contains --tolerate-damage answers \"maybe\" for keys in damaged places.";
+    return "Do not trust its \"no\". Rebuild it from its keys (bf build), or put an undamaged copy of this same sealed "
+           "file in its place (bf seal COPY FILE --force). Until then bf contains --tolerate-damage answers \"maybe\" "
+           "for keys in damaged places.";
   }
   return "Do not trust its \"no\". Rebuild it from its keys (bf build), or put a copy back by the three steps of bf "
          "copy --help.";

@@ -1,6 +1,8 @@
 // See failure.hpp.
 #include "failure.hpp"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
 
@@ -17,6 +19,12 @@ const char* way_out(int os_errno) {
     case ENOSPC:
     case EDQUOT:
       return ". Free some space, or use another disk";
+    case EFBIG:
+      return ". Raise the limit of file sizes (ulimit -f)";
+    case ELOOP:
+      return ". Symbolic links lead in a circle: correct them, or give the path of the file itself";
+    case ENAMETOOLONG:
+      return ". Give a shorter name";
     case EISDIR:
       return ". Give the path of a file";
     default:
@@ -25,6 +33,15 @@ const char* way_out(int os_errno) {
 }
 
 }  // namespace
+
+std::string not_made_words(const std::string& path, int os_errno) {
+  if (os_errno == ENOENT) return path + ": its folder does not exist. Create it first, or correct the path.";
+  if (os_errno == ENOTDIR) return path + ": what should be its folder is a file. Correct the path.";
+  if (os_errno == EACCES)
+    return path + ": this process, of user " + std::to_string(::geteuid()) +
+           ", may not make it in its folder: " + system_words(os_errno) + ".";
+  return path + ": cannot make it: " + system_words(os_errno) + ".";
+}
 
 std::string system_words(int os_errno) { return std::string(std::strerror(os_errno)) + way_out(os_errno); }
 

@@ -14,4 +14,7 @@ class Failure : public std::runtime_error {
 // Returns what the errno says, and the way out if there is one: "Permission denied. Check the permissions ..."
 std::string system_words(int os_errno);
 
+// Returns why no file of this name was made, for an errno of the attempt, and the way out: its folder may be the cause.
+std::string not_made_words(const std::string& path, int os_errno);
+
 }  // namespace tools

@@ -49,9 +49,7 @@ class Temporary {
  public:
   explicit Temporary(const std::string& path) : path_(path), name_(path + ".XXXXXX") {
     fd_ = ::mkostemp(name_.data(), O_CLOEXEC);
-    if (fd_ < 0 && errno == ENOENT)
-      throw Failure(path_ + ": its folder does not exist. Create it first, or correct the path.");
-    if (fd_ < 0) fail(path_, "cannot make it", errno);
+    if (fd_ < 0) throw Failure(not_made_words(path_, errno));
   }
   Temporary(const Temporary&) = delete;
   Temporary& operator=(const Temporary&) = delete;
@@ -89,7 +87,7 @@ class Temporary {
     const int done = replace ? std::rename(name_.c_str(), path_.c_str()) : ::link(name_.c_str(), path_.c_str());
     if (done == 0) return;
     if (errno == EEXIST) throw Failure(path_ + ": exists already. Replace it (--force), or choose another name.");
-    fail(path_, "cannot make it", errno);
+    throw Failure(not_made_words(path_, errno));
   }
 
  private:
