@@ -201,6 +201,12 @@ class Clear(SetsCase):
         self.assert_complaint(complaint, "another file replaced this one, or is replacing it")
         self.assertEqual(self.maybe("f", KEYS + [b"first", b"later"]), 0)
 
+    def test_a_sealed_filter_is_not_sealed_any_more(self):
+        self.make("f", KEYS)
+        self.good("seal", "f", "s", "-q")
+        self.assertTrue(self.good("clear", "s", "--force").endswith(b" KiB. It is not sealed any more\n"))
+        self.good("add", "s", "-q", "a")
+
     def test_rows_that_are_left_are_maybe_until_the_filling_is_over(self):
         self.make("f", KEYS)
         self.assertIn(b"It answers maybe until bf finish-filling", self.good("clear", "f", "--force", "--filling"))

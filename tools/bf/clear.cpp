@@ -49,8 +49,10 @@ int clear(const Arguments& arguments) {
   check(filter.close(), arguments.file);
   if (!arguments.quiet && old.state == bfstore::FileState::kInUse) warn(arguments.file + ": " + kWriterHadIt);
   interrupt::obey();
+  const std::string unsealed = old.identity && old.identity->seal ? ". It is not sealed any more" : "";
   const std::string filling = options.filling ? ". It answers maybe until bf finish-filling" : "";
-  if (!arguments.quiet) report(arguments.file + ": cleared, " + shape_words(stats, arguments.file) + filling);
+  if (!arguments.quiet)
+    report(arguments.file + ": cleared, " + shape_words(stats, arguments.file) + unsealed + filling);
   return 0;
 }
 
