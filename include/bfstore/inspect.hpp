@@ -112,6 +112,7 @@ struct ReportedSlot {
 struct Report {
   std::string path;
   std::uint64_t file_bytes = 0;
+  std::uint64_t bytes_after = 0;             // of a good file, after the end of the filter: no part of it
   std::uint64_t allocated_bytes = 0;         // on disk, without holes
   std::string first_bytes;                   // at most 16, to show what a foreign file is
   std::optional<ReportedIdentity> identity;  // if the file is long enough and begins with the magic

@@ -40,6 +40,23 @@ Error check_first(std::string_view line, const std::string& manifest) {
 
 }  // namespace
 
+bool begins_manifest(std::string_view bytes) { return bytes.starts_with(kName); }
+
+std::string path_of_listed(const std::string& manifest, const std::string& listed) {
+  return listed.starts_with('/') ? listed : manifest.substr(0, manifest.rfind('/') + 1) + listed;
+}
+
+std::string one_file_words(std::string_view text, bool is_whole, const std::string& manifest) {
+  if (!is_whole) text = text.substr(0, text.rfind('\n') + 1);
+  const auto listed = read_manifest(text, manifest);
+  const std::size_t parts = listed ? listed->size() : 0;
+  const std::string number = parts == 0 || !is_whole ? "" : std::to_string(parts) + " ";
+  const std::string example = parts == 0 ? "" : ", such as " + path_of_listed(manifest, listed->front().path);
+  return "is a set of " + number + (parts == 1 && is_whole ? "part" : "parts") +
+         ", which only lookups take as one file. Open each part by itself" + example +
+         ", or join them to one file (bf join).";
+}
+
 std::string line_of(const std::string& manifest, std::size_t line) {
   return manifest + ", line " + std::to_string(line);
 }

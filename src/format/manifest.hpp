@@ -20,6 +20,16 @@ struct ListedFile {
   std::string path;  // as it is written
 };
 
+// True of a text that begins as a list of parts does.
+bool begins_manifest(std::string_view bytes);
+
+// Returns the path that leads to a listed file. `manifest` is the path of the list.
+std::string path_of_listed(const std::string& manifest, const std::string& listed);
+
+// Says what a list of parts is, and what to do where one filter file is needed. `text` may be only the begin of the
+// list: then the number of parts is not said.
+std::string one_file_words(std::string_view text, bool is_whole, const std::string& manifest);
+
 // Returns "PATH, line 3", the place of an error.
 std::string line_of(const std::string& manifest, std::size_t line);
 

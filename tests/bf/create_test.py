@@ -100,9 +100,18 @@ class Create(BfCase):
         self.assertEqual(self.made("-m", "1M", "--hash", "murmur3")["layout"], 2)
 
     def test_a_number_of_bits_that_was_rounded_up_is_told(self):
-        said = self.good("create", "f", "--bits", "3", "--probes", "1").decode()
-        self.assertRegex(said, r"\. --bits was rounded up to [\d,]+\n$")
-        self.assertEqual(header(self.path("f"))["m"], int(said.split()[-1].replace(",", "")))
+        # It said nothing without --probes, and of a part it said that 4096 was rounded up to 1,024.
+        for given in (("--probes", "1"), (), ("--capacity", "10"), ("--layout", "window", "--window", "1h")):
+            with self.subTest(given=given):
+                said = self.good("create", "f", "--bits", "3", *given).decode()
+                self.assertRegex(said, r"\. --bits 3 was rounded up to [\d,]+: the layout \w+ has whole lines of 64 bytes\n$")
+                self.assertEqual(header(self.path("f"))["m"], int(re.search(r"up to ([\d,]+)", said)[1].replace(",", "")))
+                os.unlink(self.path("f"))
+        self.assertIn(b"--bits 3 was rounded up to 512", self.good("build", "f", "--bits", "3", "-n", "10", input=b"a\n"))
+        self.assertIn(b"--bits 3 was rounded up to 512", self.good("add", "h", "--create", "--bits", "3", "-n", "10", "a"))
+        self.assertIn(b"--bits 3 was rounded up to 2,048 in all parts", self.good("create", "p", "--bits", "3", "--part", "0/4"))
+        self.assertNotIn(b"rounded", self.good("create", "q", "--bits", "4096", "--probes", "5", "--part", "0/4"))
+        self.assertNotIn(b"rounded", self.good("create", "c", "--bits", "1000", "--layout", "classic"))
         self.assertNotIn("rounded", self.good("create", "g", "--bits", "64Ki", "--probes", "1").decode())
 
     def test_bits_with_a_B_are_bytes_of_eight_bits(self):

@@ -115,7 +115,37 @@ class Parts(BfCase):
         self.refused("contains", "--set", "gone.set", "key 1", says="gone.set, line 3: ")
         self.refused("contains", "--set", "part2", "key 1", says="does not list the parts of a set")
         self.assertEqual(self.good("contains", "parts.set", input=asked), whole)
-        self.refused("add", "parts.set", "key 1", says="a list of parts is only read")
+        self.refused("add", "parts.set", "key 1", says="parts.set: is a set of 4 parts, which only lookups take as one file. Give its parts one by one, such as part2, or join")
+
+    def test_a_list_of_parts_is_named_where_one_file_is_needed(self):
+        os.mkdir(self.path("sets"))
+        for number in range(2):
+            self.good("build", f"sets/part{number}", "--from", "keys", "-q", "--part", f"{number}/2", *SIZE)
+        self.write("sets/all", b"bfstore-set 1\n# both\npart0\npart1\n")
+        before = self.files()
+        says = ["sets/all: is a set of 2 parts, which only lookups take as one file. Give its parts one by one, such as sets/part0, "
+                "or join them to one file (bf join)."]
+        for words in (["copy", "sets/all", "x"], ["fold", "sets/all", "x"], ["seal", "sets/all", "x"], ["compare", "sets/all", "sets/part0"],
+                      ["compare", "sets/part0", "sets/all"], ["merge", "x", "sets/all"], ["merge", "x", "sets/part0", "sets/all"],
+                      ["merge", "--into", "sets/part0", "sets/all"], ["intersect", "x", "sets/all", "sets/part0"], ["join", "x", "sets/all"],
+                      ["delta", "sets/part0", "sets/all", "x"], ["verify", "sets/all"], ["plan", "--like", "sets/all"],
+                      ["create", "x", "--like", "sets/all"], ["add", "sets/all", "a"], ["add", "sets/all", "--from", "keys"], ["recover", "sets/all", "a"],
+                      ["recover", "sets/all", "--no-keys"], ["clear", "sets/all", "--force"], ["turn", "sets/all"], ["finish-filling", "sets/all"]):
+            with self.subTest(words=words):
+                self.refused(*words, says=says)
+        self.assertEqual(self.files(), before)
+
+    def test_the_paths_of_a_set_are_those_that_the_user_wrote(self):
+        os.mkdir(self.path("sets"))
+        self.good("build", "sets/part0", "--from", "keys", "-q", "--part", "0/2", *SIZE)
+        for text, says in ((b"part0\ngone\n", "sets/all, line 3: sets/gone: no such file. Give the path of a filter."),
+                           (b"part0\n./part0\n", "sets/all, line 3: sets/./part0 and sets/part0: are both part 0 of 2."),
+                           (b"all\n", "sets/all, line 2: sets/all: is a set of 1 part, which only lookups take as one file."),
+                           (b"part0\n/none\n", "sets/all, line 3: /none: no such file.")):
+            self.write("sets/all", b"bfstore-set 1\n" + text)
+            for words in (["contains", "sets/all", "a"], ["contains", "--set", "sets/all", "a"], ["copy", "sets/all", "x"]):
+                with self.subTest(text=text, words=words):
+                    self.assertNotIn(b"--format", self.refused(*words, says=says))
 
     def test_digests_of_many_lists_are_sorted_and_built_by_many_processes(self):
         self.good("create", "like", "-q", "--part", "0/4", *SIZE)

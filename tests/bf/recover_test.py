@@ -87,9 +87,81 @@ class Recover(BfCase):
                 self.assertEqual((done.returncode, words in done.stderr), (0, warned), done.stderr)
                 os.unlink(self.path("f"))
 
-    def test_a_window_counts_keys_that_it_has_forgotten_so_no_list_is_too_short(self):
-        self.unclean(shape=("-n", "1000", "--window", "24h"))
-        self.assertEqual(self.run_bf("recover", "f", "c").stderr, b"")
+    def test_a_counting_filter_counts_adds_and_a_shorter_list_is_warned_of_in_these_words(self):
+        for keys, warned in ((["c"], True), (["a", "b"], False)):
+            self.unclean(shape=("-n", "1000", "--layout", "counting"))
+            done = self.run_bf("recover", "f", *keys)
+            self.assertEqual(done.returncode, 0)
+            if warned:
+                self.assert_warning(done.stderr, says="f: has no mark. It counted 2 adds (a key that was added twice counts twice), and 1 key was given. "
+                                                      "Every key that was added since it was last closed well")
+            else:
+                self.assertEqual(done.stderr, b"")
+            os.unlink(self.path("f"))
+
+    def test_a_window_warns_of_a_list_that_is_shorter_than_the_bits_of_one_epoch(self):
+        # Its count has keys that it has forgotten, and said nothing.
+        keys = b"".join(b"key %d\n" % i for i in range(200))
+        for turns, given, warned in ((0, b"c\n", True), (0, keys, False), (1, b"c\n", True), (9, b"c\n", False)):
+            with self.subTest(turns=turns, warned=warned):
+                self.good("create", "f", "-q", "-n", "10k", "--window", "24h", "--seed", "7")
+                self.good("add", "f", "-q", input=keys)
+                for _ in range(turns):
+                    self.good("turn", "f", "--now", "-q")
+                self.go_down("f")
+                done = self.run_bf("recover", "f", input=given)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                if warned:
+                    self.assert_warning(done.stderr, says="and 1 key was given.")
+                    self.assertRegex(done.stderr, rb"f: has no mark\. Its bits are those of about (19|20)\d keys in one epoch alone, and")
+                else:
+                    self.assertEqual(done.stderr, b"")
+                os.unlink(self.path("f"))
+
+    def recovering(self, *args):
+        """A bf that recovers the file, and waits for more keys."""
+        process = self.spawn("recover", "f", "-q", *args)
+        process.stdin.write(b"c\n")
+        process.stdin.flush()
+        self.wait_until(lambda: self.state() == RECOVERING)
+        return process
+
+    def test_a_second_recovery_is_refused_while_one_runs_and_not_after_it_was_killed(self):
+        # It joined the first one. Its own list, a shorter one perhaps, then ended both, and the filter answered absent.
+        self.unclean()
+        first = self.recovering()
+        for words in (["d"], ["--accept-loss"]):
+            said = self.refused("recover", "f", *words, says=["f: process %d (bf) is recovering it. Wait until that has ended." % first.pid,
+                                                              "If it was killed or gave up, recover it again with all of the keys."])
+        self.refused("contains", "f", "c", says="a recovery was begun and is not finished")
+        self.assertEqual(first.communicate(b"d\n", timeout=PATIENCE), (b"", b""))
+        self.assertEqual(self.good("contains", "f", "c", "d", "x"), b"maybe\tc\nmaybe\td\nabsent\tx\n")
+        os.unlink(self.path("f"))
+        self.unclean()
+        first = self.recovering()
+        first.kill()
+        first.wait()
+        self.good("recover", "f", "-q", "c", "d")
+        self.assertEqual(self.good("contains", "f", "c", "d", "x"), b"maybe\tc\nmaybe\td\nabsent\tx\n")
+
+    def test_owners_of_their_own_recover_at_the_same_time(self):
+        self.unclean(7, 8)
+        first = self.recovering("--owner", "7")
+        self.refused("recover", "f", "--all-owners", "d", says="is recovering it. Wait until that has ended.")
+        self.assertIn(b"until the keys of the owner 7 are added, too", self.good("recover", "f", "--owner", "8", "d"))
+        self.assertEqual(first.communicate(timeout=PATIENCE), (b"", b""))
+        self.assertEqual(self.good("contains", "f", "c", "d", "x"), b"maybe\tc\nmaybe\td\nabsent\tx\n")
+
+    def test_a_recovery_moves_no_mark_and_says_so(self):
+        self.unclean(7)
+        self.assertEqual(self.good("recover", "f", "c"), b"f: 1 key added again; recovered. The mark stays at 100 of owner 7: the next bf add "
+                                                         b"--mark-after continues there, with these keys once more\n")
+        self.assertIn(b"100 of owner 7\n", self.good("inspect", "f"))
+        self.good("add", "f", "-q", "--mark-after", "100", "--owner", "7", "c", "d")
+        os.unlink(self.path("f"))
+        self.unclean(7, 8, epoch=5)
+        self.assertEqual(self.good("recover", "f", "--all-owners", "--no-keys"), b"f: 0 keys added again; recovered. The marks stay at 100 of owner 7 in epoch 5, "
+                                                                                 b"100 of owner 8 in epoch 5: the next bf add --mark-after continues there\n")
 
     def test_no_keys_at_all_are_an_error_and_nothing_changes(self):
         self.write("empty", b"")
@@ -146,7 +218,7 @@ class Recover(BfCase):
             self.unclean(7)
             self.refused("recover", "f", input=data, says="standard input: ")
             self.refused("contains", "f", "c", says="bf recover")
-            self.assertEqual(self.good("recover", "f", input=packed), b"f: 2 keys added again; recovered\n")
+            self.assertTrue(self.good("recover", "f", input=packed).startswith(b"f: 2 keys added again; recovered. The mark stays at 100"))
             self.assertEqual(self.good("contains", "f", "--maybe", "c", "d", "x"), b"c\nd\n")
             os.unlink(self.path("f"))
 

@@ -22,6 +22,9 @@ class Seal(BfCase):
         self.make()
         self.assertEqual(self.good("verify", "s"), b"s: is as it was sealed, 4 chunks of 64 KiB\n")
         self.assertEqual(self.good("verify", "-q", "s"), b"")
+        with open(self.path("s"), "ab") as file:
+            file.write(b"12345")
+        self.assertEqual(self.good("verify", "s"), b"s: is as it was sealed, 4 chunks of 64 KiB; 5 bytes follow the end of the filter, and are no part of it\n")
         asked = [self.good("contains", file, input=KEYS + b"absent\n") for file in ("f", "s")]
         self.assertEqual(asked[0], asked[1])
         self.good("contains", "s", "--verify", "key 1")

@@ -193,11 +193,19 @@ class Clear(SetsCase):
         writer.stdin.write(b"first\n")
         writer.stdin.flush()
         self.wait_until(lambda: self.run_bf("contains", "f", "first").returncode == 0)
-        self.good("clear", "f", "--force", "-q")
+        done = self.run_bf("clear", "f", "--force")
+        self.assertEqual(done.returncode, 0)
+        self.assert_warning(done.stderr, says="f: a writer had the old file open. Its adds get an error until it opens the path again")
         said, complaint = writer.communicate(b"later\n", timeout=PATIENCE)
         self.assertEqual((writer.returncode, said), (2, b""))
         self.assert_complaint(complaint, "another file replaced this one, or is replacing it")
         self.assertEqual(self.maybe("f", KEYS + [b"first", b"later"]), 0)
+
+    def test_a_sealed_filter_is_not_sealed_any_more(self):
+        self.make("f", KEYS)
+        self.good("seal", "f", "s", "-q")
+        self.assertTrue(self.good("clear", "s", "--force").endswith(b" KiB. It is not sealed any more\n"))
+        self.good("add", "s", "-q", "a")
 
     def test_rows_that_are_left_are_maybe_until_the_filling_is_over(self):
         self.make("f", KEYS)

@@ -172,6 +172,15 @@ class Strangers(InspectorCase):
             file.write(content)
         return self.path(name)
 
+    def test_a_list_of_parts_is_told_from_a_list_of_keys(self):
+        for parts, number in ((b"part0\npart1\n", "2 parts"), (b"part0\n", "1 part"), (b"part\n" * 9000, "parts"), (b"", "parts")):
+            path = self.stranger(b"bfstore-set 1\n" + parts)
+            self.assertEqual(self.json(path, code=2)["looks_like"], "a set: the list of the parts of a filter")
+            page = " ".join(self.text(path, code=2).split())
+            self.assertIn(f"is a set of {number}, which only lookups take as one file.", page)
+            self.assertIn("Give the paths of the parts that it lists. To ask all of them together: bf contains.", page)
+            self.assertNotIn("bf build", page)
+
     def test_a_file_that_is_no_filter_is_said_to_be_what_it_looks_like(self):
         png_like = b"\x89BFS\n\x1a\n" + bytes(20000)
         for content, likeness in ((b"SQLite format 3\0" + bytes(20000), "SQLite"), (b"hello\nworld\n" * 3000, "text"),

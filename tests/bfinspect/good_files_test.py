@@ -38,6 +38,14 @@ class GoodFiles(InspectorCase):
             self.assertEqual(found["remaining_keys"], self.keys_within_promise(found))
             self.assertEqual((found["overfull"], found["problems"], found["marks"], found["note"]), (False, [], [], None))
 
+    def test_bytes_that_another_program_appended_are_told_and_do_no_harm(self):
+        path = self.make("--capacity", "1000", keys=range(10))
+        self.assertNotIn("follow the end", self.text(path))
+        for more, words in ((b"x", "1 byte follows the end of the filter, and is no part of it"), (b"2345", "5 bytes follow the end of the filter, and are no part of it")):
+            with open(path, "ab") as file:
+                file.write(more)
+            self.assertIn(words, " ".join(self.text(path).split()))
+
     def test_every_field_is_the_one_in_the_bytes(self):
         path = self.make("--capacity", "5000", "--fpr", "0.003", "--seed", str(2**64 - 1), "--note", "the note",
                          keys=range(3000))

@@ -170,7 +170,7 @@ class SetOfParts(Case):
             with self.subTest(name):
                 self.assertEqual(deed(), returns, error.message)
                 if returns == EINVAL:
-                    self.assertIn(b"set of parts", error.message)
+                    self.assertIn(self.folder + b"/set: is a set of %d part" % PARTS, error.message)
         self.assertFalse(os.path.exists(new))
         self.assertEqual(before, self.bytes_of_parts())
         target = self.create(self.folder + b"/into", seed=5, layout=self.layout)

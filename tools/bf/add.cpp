@@ -155,18 +155,12 @@ void refuse_other_filter(const bfstore::Error& error, const Arguments& arguments
 // "waiting for process 123 (bf) to close f, up to 60 s": a note, and not the error that it is after that time.
 std::string waiting_words(const std::string& error, const Arguments& arguments) {
   const std::string file = arguments.file;
-  const std::string_view said = std::string_view(error).substr(error.starts_with(file) ? file.size() : 0);
-  constexpr std::string_view kProcess = " (process ";
-  std::string who = "another process";
-  if (const std::size_t at = said.rfind(kProcess); at != std::string_view::npos) {
-    who = said.substr(at + 2, said.find(')', at) - at - 2);
-    if (const std::size_t comma = who.find(", "); comma != std::string::npos) who.replace(comma, 2, " (") += ")";
-  }
   const std::uint32_t patience = arguments.lock_timeout_ms.value_or(kPatienceMs);
   constexpr std::uint32_t kSecond = 1000;
   const std::string time = patience % kSecond == 0 ? grouped(patience / kSecond) + " s" : grouped(patience) + " ms";
-  return "waiting for " + who + (said.find("has it open") != std::string_view::npos ? " to close " : " to unlock ") +
-         file + (patience == bfstore::kWaitForEver ? "" : ", up to " + time);
+  return "waiting for " + writer_named_in(error, file) +
+         (error.find("has it open", file.size()) != std::string::npos ? " to close " : " to unlock ") + file +
+         (patience == bfstore::kWaitForEver ? "" : ", up to " + time);
 }
 
 bfstore::Filter open_to_add(const Arguments& arguments, bool from_file, bool* created) {
@@ -281,7 +275,9 @@ int add(const Arguments& arguments) {
   bfstore::Filter filter = open_to_add(arguments, source && source->bytes(), &created);
   if (!created) refuse_other_form(filter, arguments);
   refuse_gap(filter, arguments);
-  const std::string making = created ? "created, " + shape_words(filter.stats(), arguments.file) + "; " : "";
+  const std::string making =
+      created ? "created, " + shape_words(filter.stats(), arguments.file) + rounded_words(arguments, filter) + "; "
+              : "";
   if (created && !arguments.quiet) warn_if_useless(filter.shape(), arguments.file);
   Loader loader(filter, arguments.file, arguments.key_form);
   if (source) {

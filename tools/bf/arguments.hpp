@@ -60,6 +60,8 @@ struct Arguments {
   bool quiet = false;
   std::string topic;  // help: a command, or empty
 
+  std::uint64_t bits_asked = 0;  // --bits as given, which options.num_bits may be rounded up from
+
   bool digests = false;      // build: the keys are digests, 8 bytes each
   std::uint32_t spools = 0;  // build, digest: the number of parts whose digests are kept apart
   std::string spool_prefix;  // digest: the prefix of the names of their files

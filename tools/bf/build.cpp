@@ -335,7 +335,8 @@ int build(const Arguments& arguments) {
            (arguments.options.part && !arguments.digests
                 ? "; " + key_words(loader.keys_left_out()) + " of other parts left out"
                 : "") +
-           unended_words(input.source()) + (counted ? room_words(epochs_of_window(options)) : ""));
+           rounded_words(arguments, filter) + unended_words(input.source()) +
+           (counted ? room_words(epochs_of_window(options)) : ""));
   }
   return 0;
 }

@@ -3,6 +3,7 @@
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
+#include "replaced.hpp"
 
 namespace bf {
 namespace {
@@ -35,6 +36,7 @@ int clear(const Arguments& arguments) {
     throw Failure(arguments.file + ": would lose every key, and bf would call them absent. If that is meant: --force.");
   refuse_taken(arguments.file, true);
   const bfstore::Report old = unwrap(bfstore::inspect(arguments.file, false), arguments.file);
+  refuse_set(old);
   if (old.filling && !arguments.options.filling)
     throw Failure(arguments.file +
                   ": is being filled, and empty it would call keys absent before they are added. Give --filling, too, "
@@ -45,9 +47,12 @@ int clear(const Arguments& arguments) {
   bfstore::Filter filter = make_filter(arguments, options);
   const bfstore::Stats stats = filter.stats();
   check(filter.close(), arguments.file);
+  if (!arguments.quiet && old.state == bfstore::FileState::kInUse) warn(arguments.file + ": " + kWriterHadIt);
   interrupt::obey();
+  const std::string unsealed = old.identity && old.identity->seal ? ". It is not sealed any more" : "";
   const std::string filling = options.filling ? ". It answers maybe until bf finish-filling" : "";
-  if (!arguments.quiet) report(arguments.file + ": cleared, " + shape_words(stats, arguments.file) + filling);
+  if (!arguments.quiet)
+    report(arguments.file + ": cleared, " + shape_words(stats, arguments.file) + unsealed + filling);
   return 0;
 }
 

@@ -245,13 +245,13 @@ void ask_list(Asker& asker, KeySource& source) {
   }
 }
 
-// True for a file that was truncated.
-bool was_a_filter(const std::string& file) {
-  std::array<char, kFilterMagic.size()> head{};
+// True for a filter that was truncated, and for a set, whose parts the error may be about.
+bool is_ours(const std::string& file) {
+  std::array<char, std::max(kFilterMagic.size(), kSetBegin.size())> head{};
   std::ifstream from(file, std::ios::binary);
   from.read(head.data(), head.size());
   const std::string_view there(head.data(), static_cast<std::size_t>(from.gcount()));
-  return !there.empty() && kFilterMagic.starts_with(there);
+  return there == kSetBegin || (!there.empty() && kFilterMagic.starts_with(there.substr(0, kFilterMagic.size())));
 }
 
 bfstore::Result<bfstore::Filter> open_own(const Arguments& arguments, const bfstore::OpenOptions& options) {
@@ -260,7 +260,7 @@ bfstore::Result<bfstore::Filter> open_own(const Arguments& arguments, const bfst
       !own && (own.error().code == bfstore::Code::kMagic || own.error().code == bfstore::Code::kTooShort);
   if (!is_other) return own;
   refuse_foreign(arguments.file, arguments);
-  if (was_a_filter(arguments.file)) return own;
+  if (is_ours(arguments.file)) return own;
   refuse_list(own.error(), arguments.file);
   throw Failure(own.error().message + " If it is another program's filter, give --format.");
 }

@@ -42,12 +42,10 @@ int create(const Arguments& arguments) {
   const Displaced displaced(arguments);
   bfstore::Filter filter = make_filter(arguments, options);
   const bfstore::Stats stats = filter.stats();
+  const std::string rounded = rounded_words(arguments, filter);
   check(filter.close(), arguments.file);
   displaced.report(stats, options.note);
   interrupt::obey();
-  const std::uint64_t asked = arguments.options.num_bits;
-  const std::string rounded =
-      asked != 0 && asked != stats.shape.num_bits ? ". --bits was rounded up to " + grouped(stats.shape.num_bits) : "";
   const std::string filling = arguments.options.filling ? ". It answers maybe until bf finish-filling" : "";
   if (!arguments.quiet) warn_if_useless(stats.shape, arguments.file);
   if (!arguments.quiet) report(arguments.file + ": created, " + shape_words(stats, arguments.file) + rounded + filling);

@@ -204,6 +204,11 @@ void refuse_list(const bfstore::Error& error, const std::string& file) {
   refuse_other_kind(error, file, true);
 }
 
+void refuse_set(const bfstore::Report& report) {
+  if (!report.identity && report.first_bytes.starts_with(kSetBegin))
+    throw Failure(with_names_of_options(report.path + ": " + report.problems.front().text, report.path));
+}
+
 void refuse_itself(const KeySource& source, const std::string& file) {
   if (!source.is_same_file(file)) return;
   if (looks_like_a_list(file)) fail_list(file);
@@ -211,7 +216,8 @@ void refuse_itself(const KeySource& source, const std::string& file) {
 }
 
 bfstore::Filter filter_of_keys(bfstore::Result<bfstore::Filter> opened, const std::string& file) {
-  if (!opened.ok() && opened.error().code == bfstore::Code::kNotFound) {
+  const bool of_a_set = !opened.ok() && !opened.error().message.starts_with(file + ": ");  // a part of it is gone
+  if (!opened.ok() && opened.error().code == bfstore::Code::kNotFound && !of_a_set) {
     refuse_link(file);
     throw Failure(file +
                   ": no such file. Give the path of a filter. To make one: bf build of a list of keys, bf create for "
@@ -229,6 +235,16 @@ std::string doubt_words(bfstore::Code code, const std::string& file) {
   if (code == bfstore::Code::kRecovering) return words + ". Finish it: bf recover " + file + ".";
   if (code == bfstore::Code::kSuperseded) return "another file replaced this one, or is replacing it. Run bf again.";
   return words;
+}
+
+std::string writer_named_in(const std::string& error, const std::string& file) {
+  const std::string_view said = std::string_view(error).substr(error.starts_with(file) ? file.size() : 0);
+  constexpr std::string_view kProcess = " (process ";
+  const std::size_t at = said.rfind(kProcess);
+  if (at == std::string_view::npos) return "another process";
+  std::string who(said.substr(at + 2, said.find(')', at) - at - 2));
+  if (const std::size_t comma = who.find(", "); comma != std::string::npos) who.replace(comma, 2, " (") += ")";
+  return who;
 }
 
 void refuse_moved(const bfstore::Filter& filter, const std::string& file, const std::string& advice) {
@@ -463,6 +479,18 @@ void warn_if_useless(const bfstore::Shape& shape, const std::string& file) {
   if (shape.fpr < kUseless) return;
   warn(file + ": has so few bits that with " + key_words(shape.capacity) + " nearly every absent key is maybe. Give " +
        "more --bits, or --capacity and --fpr alone.");
+}
+
+std::string rounded_words(const Arguments& arguments, const bfstore::Filter& filter) {
+  const bfstore::Shape shape = filter.shape();
+  const std::uint32_t parts = filter.part().parts;
+  const std::uint64_t made = shape.num_bits * parts;
+  if (arguments.bits_asked == 0 || arguments.bits_asked == made) return "";
+  const auto layout = bfstore::layout_of(shape.layout);
+  return ". --bits " + grouped(arguments.bits_asked) + " was rounded up to " + grouped(made) +
+         (parts == 1 ? "" : " in all parts") +
+         (layout && !layout->can.build ? std::string(": the layout ") + layout->name + " has whole lines of 64 bytes"
+                                       : "");
 }
 
 std::uint64_t keys_within_promise(const bfstore::Shape& shape) {

@@ -11,6 +11,7 @@
 #include "terminal.hpp"
 
 #include <bfstore/bfstore.hpp>
+#include <bfstore/inspect.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -94,6 +95,9 @@ void publish(bfstore::Filter& filter, const std::string& file);
 // Throws Failure if the error is about a file that is no filter, and its first bytes are text.
 void refuse_list(const bfstore::Error& error, const std::string& file);
 
+// Throws Failure if the file lists the parts of a set instead of being a filter.
+void refuse_set(const bfstore::Report& report);
+
 // Throws Failure if the list of keys is the file that is to be the filter.
 void refuse_itself(const KeySource& source, const std::string& file);
 
@@ -102,6 +106,9 @@ bfstore::Filter filter_of_keys(bfstore::Result<bfstore::Filter> opened, const st
 
 // Says why a filter gives no answers, or takes no keys, and what the user can do.
 std::string doubt_words(bfstore::Code code, const std::string& file);
+
+// The writer that a kBusy of the library names in its message, "process 123 (bf)", or "another process".
+std::string writer_named_in(const std::string& error, const std::string& file);
 
 // Throws Failure if another program moved the file away, or removed it, while this process wrote to it: a file of that
 // name, if there is one, lacks what was written. `advice` says what to do. Closing tells that bfstore replaced the
@@ -199,6 +206,9 @@ void advise_if_past_capacity(const bfstore::Stats& stats, const std::string& fil
 
 // Warns if a new filter of that size answers nearly always "maybe" when it has the keys that it was made for.
 void warn_if_useless(const bfstore::Shape& shape, const std::string& file);
+
+// Says that a new filter has more bits than --bits, and why, or nothing.
+std::string rounded_words(const Arguments& arguments, const bfstore::Filter& filter);
 
 // The number of keys that were added and not removed.
 std::uint64_t keys_left(const bfstore::Stats& stats);

@@ -21,6 +21,7 @@ constexpr std::array kNames{
          "Build it (bf build)."},
     Name{"Open it for reading, or build another one.",
          "Add to the filter that it was made of, or build another one from all keys (bf build)."},
+    Name{"Open each part by itself", "Give its parts one by one"},
     Name{"capacity_at_most", "--capacity-at-most"},
     Name{" and seeds", " and --seeds"},
     Name{"with the seeds", "with --seeds"},

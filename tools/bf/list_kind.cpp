@@ -54,7 +54,7 @@ constexpr std::array kMagics{
     Magic{"7z\xBC\xAF\x27\x1C"sv, {"a 7z archive", {}, kTakeOut}},
     Magic{"Rar!\x1A\x07"sv, {"a rar archive", {}, kTakeOut}},
     Magic{"SQLite format 3\0"sv, {"an SQLite database", {}, kTakeOut}},
-    Magic{"bfstore-set "sv, {"a list of parts of a filter", {}, "Give the list of keys"}},
+    Magic{kSetBegin, {"a list of parts of a filter", {}, "Give the list of keys"}},
     Magic{"%PDF-"sv, {"a PDF document", {}, kTakeOut}},
     Magic{"PAR1\x15"sv, {"a Parquet file", {}, kTakeOut}},
     Magic{"Obj\x01"sv, {"an Avro file", {}, kTakeOut}},

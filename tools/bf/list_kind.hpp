@@ -18,7 +18,8 @@ struct ListKind {
   std::string_view options = "-dc";  // of the program
 };
 
-// The first bytes of every filter file (FORMAT.md).
+// The first bytes of the list of the parts of a set, and of every filter file (FORMAT.md).
+inline constexpr std::string_view kSetBegin = "bfstore-set ";
 inline constexpr std::string_view kFilterMagic =
     "\x89"
     "BFS\r\n\x1A\n";

@@ -504,6 +504,7 @@ static bfstore::PlanRequest request_of(const bfstore::Options& options) {
 
 void complete_size(Arguments& arguments) {
   bfstore::Options& options = arguments.options;
+  arguments.bits_asked = options.num_bits;
   if ((options.num_bits != 0) == (options.num_probes != 0) || !options.seeds.empty()) return;
   if (options.num_bits != 0 && options.hash && has_own_probes(*options.hash)) return;
   const std::string name = arguments.command->name;

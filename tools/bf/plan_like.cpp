@@ -57,6 +57,7 @@ bfstore::PlanRequest numbers_in(const Arguments& arguments) {
   if (form.format.empty()) {
     const bfstore::Report report = unwrap(bfstore::inspect(file, false), file);
     if (report.identity) return numbers_of_own(report, file);
+    refuse_set(report);
     form.format = recognized_format(file);
   }
   return numbers_of_foreign(unwrap(bfstore::inspect_foreign_file(file, form, {.any_filesystem = kAnyFilesystem}), file),

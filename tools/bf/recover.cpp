@@ -53,12 +53,15 @@ void declare_recover(CLI::App& app, Arguments& arguments) {
           "--no-keys, which "
           "needs "
           "a mark.\nWithout marks give every key that was added since the filter was last closed well, or simply "
-          "every key: bf\nwarns of a list that has fewer keys than a blocked or classic filter counted, and recovers "
-          "all the same. "
-          "With\n"
-          "--accept-loss it answers absent for keys that may have been lost. Of a counting filter give also the keys "
-          "that\n"
-          "were removed since, and remove none of them again.\n") +
+          "every key: bf\nwarns of a list that is shorter than the filter counted, and recovers all the same. A "
+          "counting "
+          "filter\ncounts each add; a window also counts keys that it has forgotten, so bf looks for the keys of its "
+          "fullest "
+          "epoch.\n"
+          "With --accept-loss it answers absent for keys that may have been lost. Of a counting filter give also the "
+          "keys\n"
+          "that were removed since, and remove none of them again.\n"
+          "A recovery moves no mark. While one runs, another is refused, unless each has an owner of its own.\n") +
           "\n" + kAboutKeys,
       "  bf recover users.bf --from users-since-the-last-mark.txt");
 }
@@ -116,16 +119,42 @@ void check_epoch(const Arguments& arguments, const std::vector<std::uint64_t>& o
   }
 }
 
+// What a file without marks says of the number of its keys.
+struct Counted {
+  std::uint64_t keys = 0;
+  std::string words;
+};
+
+// The bits of a window show the keys of each epoch. A key that was added in several is in the bits of each, so the keys
+// of all epochs may be fewer than their sum, and are as many as those of the fullest one.
+Counted counted_in_window(const bfstore::Report& before) {
+  constexpr double kBelowChance = 0.9;  // the keys are an estimate
+  if (!before.fill) return {};
+  const auto& keys = before.fill->keys_of_epochs;
+  const double most = *std::max_element(keys.begin(), keys.end());
+  if (!(most >= 1 && most < 0x1p63)) return {};
+  return {static_cast<std::uint64_t>(most * kBelowChance),
+          "Its bits are those of about " + key_words(static_cast<std::uint64_t>(most)) + " in one epoch alone"};
+}
+
+Counted counted_in(const bfstore::Report& before) {
+  const auto layout = bfstore::layout_of(static_cast<bfstore::Layout>(before.identity->layout));
+  if (!layout) return {};
+  if (layout->can.expire) return counted_in_window(before);
+  const std::uint64_t keys = before.keys_added.value_or(0);
+  if (!layout->can.remove) return {keys, "It counted " + key_words(keys)};
+  return {keys,
+          "It counted " + grouped(keys) + (keys == 1 ? " add" : " adds (a key that was added twice counts twice)")};
+}
+
 // Without marks nothing says which keys the file has for certain: those of the last close that ended well. A list that
-// is shorter than what the file counted may be all that came later, or the wrong list. A counting filter counts a key
-// each time, and a window also those that it has forgotten.
+// is shorter than what the file counted may be all that came later, or the wrong list.
 void warn_of_fewer(const Arguments& arguments, const bfstore::Report& before, const Loader& loader) {
   if (!before.marks.empty() || !before.identity) return;
-  const auto layout = bfstore::layout_of(static_cast<bfstore::Layout>(before.identity->layout));
-  if (!layout || layout->can.remove || layout->can.expire || loader.keys_read() >= before.keys_added.value_or(0))
-    return;
-  warn(arguments.file + ": has no mark. It counted " + key_words(*before.keys_added) + ", and " +
-       key_words(loader.keys_read()) + (loader.keys_read() == 1 ? " was" : " were") +
+  const Counted counted = counted_in(before);
+  if (loader.keys_read() >= counted.keys) return;
+  warn(arguments.file + ": has no mark. " + counted.words + ", and " + key_words(loader.keys_read()) +
+       (loader.keys_read() == 1 ? " was" : " were") +
        " given. Every key that was added since it was last closed well, and was not given, may be called absent. If "
        "in doubt, add every key (bf add).");
 }
@@ -198,21 +227,60 @@ std::vector<std::uint64_t> owners_of_keys(const Arguments& arguments) {
   return awaited;
 }
 
+// A recovery for every owner that is awaited is the only writer. So the lock of a running one, which ends with its
+// process, keeps out a second one, whose shorter list would end both. Recoveries for owners of their own run together.
+bfstore::OpenMode mode_of(const Arguments& arguments, const bfstore::Report& before,
+                          const std::vector<std::uint64_t>& owners) {
+  const bool alone = needs_recovery(before) && owners.size() >= awaited_owners(arguments.file).size();
+  return alone ? bfstore::OpenMode::kExclusive : bfstore::OpenMode::kWrite;
+}
+
+bfstore::Result<bfstore::Filter> open_to_recover(const Arguments& arguments, bfstore::OpenMode mode,
+                                                 const bfstore::OpenOptions& options) {
+  auto opened = open_filter(arguments, mode, options);
+  if (opened.ok() || opened.error().code != bfstore::Code::kBusy) return opened;
+  const auto now = bfstore::inspect(arguments.file, false);
+  if (!now.ok() || now->state != bfstore::FileState::kRecovering) return opened;
+  throw Failure(arguments.file + ": " + writer_named_in(opened.error().message, arguments.file) +
+                " is recovering it. Wait until that has ended. If it was killed or gave up, recover it again with all "
+                "of the keys.");
+}
+
 int accept_loss(const Arguments& arguments) {
   const bool needed = needs_recovery(unwrap(bfstore::inspect(arguments.file, false), arguments.file));
   const std::string missing =
       has_marks(arguments.file) ? "Keys that were added after the marks may be missing." : "Any key may be missing.";
   bfstore::Filter filter =
-      unwrap(open_filter(arguments, bfstore::OpenMode::kWrite, {.accept_loss = true}), arguments.file);
+      unwrap(open_to_recover(arguments, bfstore::OpenMode::kWrite, {.accept_loss = true}), arguments.file);
   check(filter.close(), arguments.file);
   if (!arguments.quiet)
     report(arguments.file + (needed ? ": is in use again. " + missing : ": needed no recovery, and has its keys."));
   return 0;
 }
 
+// The bits of a window are counted, too, if no mark says which keys it has.
+bfstore::Report report_before(const Arguments& arguments) {
+  bfstore::Report before = unwrap(bfstore::inspect(arguments.file, false), arguments.file);
+  const bool counts_bits = before.turning && before.marks.empty() && needs_recovery(before);
+  return counts_bits ? unwrap(bfstore::inspect(arguments.file), arguments.file) : before;
+}
+
+// "The mark of owner 7 is still 100, ...": the next bf add --mark-after begins there.
+std::string marks_words(const bfstore::Report& before, bool has_keys) {
+  std::string words;
+  for (const bfstore::OwnerMark& mark : before.marks) {
+    words += (words.empty() ? "" : ", ") + std::to_string(mark.mark) + " of owner " + std::to_string(mark.owner) +
+             (mark.epoch == 0 ? "" : " in epoch " + std::to_string(mark.epoch));
+  }
+  if (words.empty()) return "";
+  return std::string(before.marks.size() == 1 ? ". The mark stays at " : ". The marks stay at ") + words +
+         ": the next bf add --mark-after continues there" + (has_keys ? ", with these keys once more" : "");
+}
+
 int recover(const Arguments& arguments) {
   interrupt::defer();
   if (arguments.accept_loss) return accept_loss(arguments);
+  refuse_set(unwrap(bfstore::inspect(arguments.file, false), arguments.file));
   refuse_no_keys(arguments);
   const std::vector<std::uint64_t> owners = owners_of_keys(arguments);
   check_epoch(arguments, owners);
@@ -221,9 +289,9 @@ int recover(const Arguments& arguments) {
   if (arguments.keys.empty() && !arguments.no_keys) source.emplace(arguments.from, arguments.list);
   if (source) refuse_itself(*source, arguments.file);
   if (source) check_there_are_keys(arguments, *source);
-  const bfstore::Report before = unwrap(bfstore::inspect(arguments.file, false), arguments.file);
+  const bfstore::Report before = report_before(arguments);
   bfstore::Filter filter =
-      filter_of_keys(open_filter(arguments, bfstore::OpenMode::kWrite, {.recover = true}), arguments.file);
+      filter_of_keys(open_to_recover(arguments, mode_of(arguments, before, owners), {.recover = true}), arguments.file);
   const bool needed = filter.health() == bfstore::Code::kRecovering;
   Loader loader(filter, arguments.file);
   if (filter.part().parts > 1) loader.leave_out_other_parts();  // the log has keys of the whole filter
@@ -248,7 +316,7 @@ int recover(const Arguments& arguments) {
            " are added, too.");
   } else if (!arguments.quiet) {
     if (needed && !arguments.no_keys) warn_of_fewer(arguments, before, loader);
-    report(words + (needed ? "; recovered" : "; it needed no recovery"));
+    report(words + (needed ? "; recovered" + marks_words(before, loader.keys_read() != 0) : "; it needed no recovery"));
   }
   return 0;
 }

@@ -23,11 +23,16 @@ void declare_verify(CLI::App& app, Arguments& arguments) {
              {"2", "an error: it is not sealed, or its header is damaged"}});
 }
 
+std::string longer_words(const std::string& file) {
+  const auto report = bfstore::inspect(file, false);
+  return report && report->bytes_after != 0 ? "; " + tools::bytes_after_words(report->bytes_after) : "";
+}
+
 int verify(const Arguments& arguments) {
   const bfstore::Verification found = unwrap(bfstore::verify(arguments.file), arguments.file);
   const std::string chunks = grouped(found.num_chunks) + (found.num_chunks == 1 ? " chunk" : " chunks") + " of 64 KiB";
   if (found.damaged.empty()) {
-    if (!arguments.quiet) report(arguments.file + ": is as it was sealed, " + chunks);
+    if (!arguments.quiet) report(arguments.file + ": is as it was sealed, " + chunks + longer_words(arguments.file));
     return 0;
   }
   for (const bfstore::DamagedRange& range : found.damaged) {

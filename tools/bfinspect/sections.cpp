@@ -90,7 +90,8 @@ void put_file(Sheet& sheet, const Facts& facts) {
                               (facts.unverified() ? ", not verified" : ""));
     }
   }
-  sheet.row("length", bytes_text(report.file_bytes));
+  sheet.row("length", bytes_text(report.file_bytes) +
+                          (report.bytes_after == 0 ? "" : ": " + tools::bytes_after_words(report.bytes_after)));
   sheet.row("on disk", bytes_text(report.allocated_bytes));
 }
 

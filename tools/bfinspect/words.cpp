@@ -19,12 +19,15 @@ using bfstore::Code;
 using bfstore::FileState;
 using namespace std::string_view_literals;
 
+constexpr std::string_view kSetBegin = "bfstore-set ";
+
 struct Signature {
   std::string_view bytes;
   const char* name;
 };
 
 constexpr Signature kSignatures[] = {
+    {kSetBegin, "a set: the list of the parts of a filter"},
     {"<svg"sv, "an SVG picture"},
     {"<?xml"sv, "an XML document"},
     {"<!DOCTYPE"sv, "a page for a browser"},
@@ -354,6 +357,8 @@ std::string foreign_way_out(const Facts& facts) {
 std::string way_out(const Facts& facts) {
   if (facts.foreign) return foreign_way_out(facts);
   if (facts.kind != FileKind::kRegular && facts.kind != FileKind::kUnknown) return "Give the path of a filter file.";
+  if (facts.report.first_bytes.starts_with(kSetBegin))
+    return "Give the paths of the parts that it lists. To ask all of them together: bf contains.";
   if (!facts.report.identity && !is_start_of_filter(facts)) {
     const std::string list = likeness(facts) == kTextLikeness ? facts.report.path : "KEYS";
     return "Give the path of a filter file, or make one: bf create FILE --capacity N, or bf build FILE --from " + list +

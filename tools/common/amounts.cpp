@@ -25,4 +25,9 @@ std::string human_bytes(std::uint64_t bytes) {
   return text.data() + std::string(kUnits[unit]);
 }
 
+std::string bytes_after_words(std::uint64_t bytes) {
+  return grouped(bytes) + (bytes == 1 ? " byte follows the end of the filter, and is no part of it"
+                                      : " bytes follow the end of the filter, and are no part of it");
+}
+
 }  // namespace tools

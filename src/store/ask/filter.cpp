@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "base/fail.hpp"
+#include "format/manifest.hpp"
 #include "hash/hasher.hpp"
 #include "store/ask/by_position.hpp"
 #include "store/ask/divide.hpp"
@@ -47,10 +48,9 @@ std::int32_t answer_any_key(const store::Ask& ask, std::string_view key) noexcep
 
 // True if the file begins as a list of parts does (format/manifest.hpp).
 bool lists_parts(const std::string& path) {
-  constexpr std::string_view kBegin = "bfstore-set ";
-  std::array<char, kBegin.size()> begin{};
+  std::array<char, 64> begin{};
   std::ifstream(path, std::ios::binary).read(begin.data(), begin.size());
-  return std::string_view(begin.data(), begin.size()) == kBegin;
+  return format::begins_manifest({begin.data(), begin.size()});
 }
 
 }  // namespace
@@ -78,7 +78,7 @@ Result<Filter> Filter::open(const std::string& path, OpenMode mode, const OpenOp
   const bool is_no_filter = !ask && (ask.error().code == Code::kMagic || ask.error().code == Code::kTooShort);
   if (!is_no_filter || options.descriptor || !lists_parts(path)) return made_of(std::move(ask));
   if (mode == OpenMode::kRead && !follows) return open_set(path, options);
-  return base::fail(Code::kInvalid, path + ": a list of parts is only read, and not followed. Open the part itself.");
+  return base::fail(Code::kInvalid, ask.error().message);
 }
 
 Result<Filter> Filter::open_set(const std::string& manifest, const OpenOptions& options) {

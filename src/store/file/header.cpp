@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/fail.hpp"
+#include "format/manifest.hpp"
 #include "format/sections.hpp"
 #include "layout/layout.hpp"
 #include "store/file/secret.hpp"
@@ -25,6 +26,12 @@ Result<HeaderBytes> read_header(const region::File& file) {
 
 std::span<const std::byte> header_there(const HeaderBytes& header, const region::FileFacts& facts) noexcept {
   return std::span<const std::byte>(header).first(std::min<std::uint64_t>(facts.bytes, header.size()));
+}
+
+std::string set_words(const region::File& file, const region::FileFacts& facts, std::span<const std::byte> there) {
+  const std::string_view text(reinterpret_cast<const char*>(there.data()), there.size());
+  if (!format::begins_manifest(text)) return "";
+  return format::one_file_words(text, there.size() == facts.bytes, file.path());
 }
 
 format::SlotPair slots_of(const HeaderBytes& header, const format::FileId& file_id) noexcept {
@@ -111,7 +118,10 @@ Result<CheckedHeader> checked_header(const region::File& file, const Reading& re
       reading.without_secret
           ? sound_identity(there, format::Form::kFile, facts->bytes, reading.writing, where)
           : trusted_identity(there, format::Form::kFile, facts->bytes, reading.writing, reading.secret, where);
-  if (!identity) return identity.error();
+  if (!identity) {
+    const std::string words = set_words(file, *facts, there);
+    return words.empty() ? identity.error() : base::fail(identity.error().code, where + words);
+  }
   return CheckedHeader{std::move(*header), std::move(*identity)};
 }
 

@@ -29,6 +29,9 @@ Result<HeaderBytes> read_header(const region::File& file);
 // Returns the part of the header that the file has: a file may be shorter.
 std::span<const std::byte> header_there(const HeaderBytes& header, const region::FileFacts& facts) noexcept;
 
+// Says what the file is if it lists the parts of a set instead of being a filter. Empty for every other file.
+std::string set_words(const region::File& file, const region::FileFacts& facts, std::span<const std::byte> there);
+
 format::SlotPair slots_of(const HeaderBytes& header, const format::FileId& file_id) noexcept;
 format::LiveWord live_word_of(const HeaderBytes& header) noexcept;
 bool syncing_in(const HeaderBytes& header) noexcept;

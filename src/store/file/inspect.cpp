@@ -194,7 +194,10 @@ Result<Report> inspect(const std::string& path, bool count_bits) {
   const auto identity = checked.identity();  // if it is good
   report.identity = std::move(checked.reported);
   report.problems = std::move(checked.problems);
+  if (std::string words = store::set_words(*file, *facts, there); !words.empty())
+    report.problems.front().text = std::move(words);
   if (identity) {
+    report.bytes_after = facts->bytes - std::min(facts->bytes, format::sections_of(*identity).end);
     if (Error error = check_end_word(*file, *identity, report); !error.ok()) return error;
   }
   const bool has_state = report.identity && !report.identity->embedded && facts->bytes >= format::kFileHeaderBytes;

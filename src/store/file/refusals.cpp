@@ -69,12 +69,6 @@ Error not_a_file() {
   return fail(Code::kInvalid, "the filter is in a buffer, not in a file. Save the buffer instead.");
 }
 
-Error many_files() {
-  return fail(Code::kInvalid,
-              "the handle is of a set of parts, which is asked alone. Open the file of the part for that, or join the "
-              "parts to one file (bf join).");
-}
-
 Error unreadable(const region::File& file) {
   return fail(Code::kFault, file.path() +
                                 ": a page could not be read (an I/O error, or the file was truncated), and keys that "

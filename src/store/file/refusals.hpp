@@ -20,9 +20,8 @@ Error later_state(const std::string& path);
 // For a file that cannot be copied, because the copy would have to answer.
 Error still_filling(const std::string& path);
 
-// For calls that only a file supports: not_a_file() for a buffer, many_files() for a set of parts.
+// For calls that only a file supports.
 Error not_a_file();
-Error many_files();
 
 // For handles that cannot continue.
 Error unreadable(const region::File& file);

@@ -119,7 +119,10 @@ Result<bool> InForeignFile::is_current() {
 }
 
 Result<Moment> InForeignFile::moment() const {
-  if (filters_.size() > 1) return many_files();
+  if (filters_.size() > 1) {
+    return fail(Code::kInvalid, file_.path() + ": has " + std::to_string(filters_.size()) +
+                                    " filters, which only lookups take as one. Import one of them (bf import).");
+  }
   Moment moment;
   moment.keys_added = filters_.front().keys.value_or(0);
   if (filters_.front().keys) return moment;

@@ -10,7 +10,6 @@
 #include "format/manifest.hpp"
 #include "layout/layout.hpp"
 #include "region/file.hpp"
-#include "store/file/refusals.hpp"
 #include "store/home/file.hpp"
 #include "store/home/parts.hpp"
 
@@ -39,8 +38,6 @@ Result<std::string> text_of(const std::string& path, bool no_follow) {
   return text;
 }
 
-std::string folder_of(const std::string& absolute) { return absolute.substr(0, absolute.rfind('/') + 1); }
-
 Error check_kind(const Ask& part) {
   const std::string path = part.home->name("");
   if (!part.row.in_lines) {
@@ -57,8 +54,9 @@ std::int32_t always_maybe(const layout::Target&, std::uint64_t) noexcept { retur
 
 class Set final : public Home {
  public:
-  // `path` is the absolute path of the manifest.
-  static Result<std::unique_ptr<Set>> open(const std::string& path, const OpenOptions& options);
+  // `path` is the absolute path of the manifest, and `name` the one that the caller gave.
+  static Result<std::unique_ptr<Set>> open(const std::string& path, const std::string& name,
+                                           const OpenOptions& options);
 
   // The functions of the handle, whose words point to this object.
   static std::int32_t ask(const layout::Target& target, std::uint64_t digest) noexcept;
@@ -70,7 +68,7 @@ class Set final : public Home {
   [[nodiscard]] Code health(const layout::Sentinel&) const noexcept override;
   [[nodiscard]] Result<bool> is_current() override;
   // The bits are in several files.
-  [[nodiscard]] Result<Moment> moment() const override { return many_files(); }
+  [[nodiscard]] Result<Moment> moment() const override { return refusal(); }
   // Shuts all parts, whatever happens. Returns the first error.
   Error shut(const std::function<void()>& adds_are_over) override;
   // Reports the parts that there are, and the shape of the whole filter.
@@ -87,7 +85,9 @@ class Set final : public Home {
   [[nodiscard]] const layout::Functions& functions() const noexcept { return there_.front()->functions; }
 
  private:
-  [[nodiscard]] Error refusal() const override { return many_files(); }
+  [[nodiscard]] Error refusal() const override {
+    return fail(Code::kInvalid, name_ + ": " + format::one_file_words(text_, true, name_));
+  }
 
   // The part that a digest is asked in. Does not check that the digest is the part's own, because it is.
   struct Member {
@@ -97,8 +97,8 @@ class Set final : public Home {
     const Ask* part;
   };
 
-  Set(std::string path, std::string text, bool no_follow) noexcept
-      : path_(std::move(path)), text_(std::move(text)), no_follow_(no_follow) {}
+  Set(std::string path, std::string name, std::string text, bool no_follow) noexcept
+      : path_(std::move(path)), name_(std::move(name)), text_(std::move(text)), no_follow_(no_follow) {}
   Error open_parts(const OpenOptions& options);
   [[nodiscard]] const Member& member_of(std::uint64_t digest) const noexcept {
     return by_number_[Part::number_of(digest, parts_)];
@@ -110,30 +110,31 @@ class Set final : public Home {
   layout::Geometry geometry_;                // of the whole filter, in lines; every part's is the same
   std::vector<std::unique_ptr<Ask>> there_;  // in the manifest's order
   const std::string path_;
+  const std::string name_;  // for messages
   const std::string text_;  // the manifest
   const bool no_follow_;
 };
 
-Result<std::unique_ptr<Set>> Set::open(const std::string& path, const OpenOptions& options) {
-  auto text = text_of(path, options.no_follow);
+Result<std::unique_ptr<Set>> Set::open(const std::string& path, const std::string& name, const OpenOptions& options) {
+  auto text = text_of(name, options.no_follow);
   if (!text) return text.error();
-  std::unique_ptr<Set> set(new Set(path, std::move(*text), options.no_follow));
+  std::unique_ptr<Set> set(new Set(path, name, std::move(*text), options.no_follow));
   if (Error error = set->open_parts(options); !error.ok()) return error;
   return set;
 }
 
+// A part's file keeps the folder that its path led to, so the path may be relative.
 Error Set::open_parts(const OpenOptions& options) {
-  const auto listed = format::read_manifest(text_, path_);
+  const auto listed = format::read_manifest(text_, name_);
   if (!listed) return listed.error();
   PartsInOrder order;
   for (const format::ListedFile& file : *listed) {
-    const std::string where = file.path.front() == '/' ? file.path : folder_of(path_) + file.path;
-    auto opened = open_file(where, OpenMode::kRead, options);
+    auto opened = open_file(format::path_of_listed(name_, file.path), OpenMode::kRead, options);
     Error error = opened ? Error{} : opened.error();
     if (error.ok()) error = check_kind(**opened);
     if (error.ok()) error = order.add(**opened);
     if (!error.ok()) {
-      error.message = format::line_of(path_, file.line) + ": " + error.message;
+      error.message = format::line_of(name_, file.line) + ": " + error.message;
       return error;
     }
     there_.push_back(std::move(*opened));
@@ -278,7 +279,7 @@ Result<std::unique_ptr<Ask>> open_set(const std::string& manifest, const OpenOpt
   std::error_code failed;
   const std::string absolute = manifest.empty() ? "" : std::filesystem::absolute(manifest, failed).string();
   if (failed) return base::fail_errno(failed.value(), manifest, "asking for the working folder");
-  auto set = Set::open(absolute, options);
+  auto set = Set::open(absolute, manifest, options);
   if (!set) return set.error();
   layout::Functions functions = (*set)->functions();
   functions.contains.step = Set::ask_step;

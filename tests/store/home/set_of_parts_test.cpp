@@ -369,6 +369,7 @@ TEST_CASE("each bad list is refused by its defect, with the number of the line")
   refused("bfstore-set 1", Code::kInvalid, "lists no part");
   refused(first + "# part0\n\n#\n", Code::kInvalid, "lists no part");
   refused(first + "part0\n part1\n", Code::kNotFound, "line 3: ");
+  refused(first + "part0\nset\n", Code::kTooShort, "set: is a set of 2 parts, which only lookups take as one file");
   refused(std::string((16U << 20) + 1, '\n'), Code::kInvalid, "at most 16 MiB");
 
   write_list(dir, first + "# both\n\npart0\n" + dir.file("part1"));  // absolute, and the last line without its end
@@ -521,6 +522,9 @@ TEST_CASE("a set is current while its list and its parts are, whatever the worki
   const std::string home = std::filesystem::current_path();
   std::filesystem::current_path(dir.path());
   const Filter set = opened(Filter::open_set("set"));
+  write_list(dir, "bfstore-set 1\npart0\ngone\n");
+  CHECK(says(Filter::open_set("set").error(), "set, line 3: gone: no such file"));
+  list(dir, {0, 1});
   std::filesystem::current_path(home);
   CHECK(*set.is_current());
   list(dir, {0});
