@@ -20,15 +20,15 @@ import struct
 import time
 
 import ribbon
+from place import LIBC, place
 from reader import FILLING, LATER_STATES, POISONED, RECOVERING, REPLACED, STATES, SUPERSEDED
-from reader import EPOCHS, LAYOUTS, Filter, Refused, body_bytes, canary, check, check_end, identity as read_identity, number, positions, siphash, state as read_state
+from reader import EPOCHS, LAYOUTS, Filter, Refused, body_bytes, canary, check, from_header, number, positions, siphash
 from reader import end_word, healthy_word, up, xxh3
 
 STATE, SYNC, WRITERS = (2**62, 1), (2**62 + 2, 1), (2**62 + 4096, 65536)
 CLEAN, DIRTY = 1, 2
 LIVE_WORD, SYNCING, EPOCH, NUM_SLICES, KEYS_ADDED, KEYS_REMOVED = 1536, 1537, 1538, 1539, 1544, 1545  # words of the file
 CHUNK = 65536
-LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def digest_of(shape, key):
@@ -134,29 +134,6 @@ def bare(f, digests):
 def bare_of(f, body):
     trailer = struct.pack("<BBBB", 0xBF, f.layout, f.hash, f.k)
     return body + trailer + struct.pack("<I", xxh3(trailer + struct.pack("<Q", f.body_bytes), canary(f.hash, 0)) % 2**32)
-
-
-def inode_mark(fd):
-    handle, mount_id, known = ctypes.create_string_buffer(struct.pack("Ii", 128, 0), 136), ctypes.c_int(), b""
-    for flags in (0x1000, 0x1000 | 0x200):  # AT_EMPTY_PATH, AT_HANDLE_FID
-        if not known and LIBC.name_to_handle_at(fd, b"", handle, ctypes.byref(mount_id), flags) == 0:
-            known = handle.raw[4:8 + number(handle.raw[:4])]
-    statx = ctypes.create_string_buffer(256)
-    if LIBC.statx(fd, b"", 0x1000, 0x800, statx) == 0 and number(statx[:4]) & 0x800:  # STATX_BTIME
-        known += statx[80:92]
-    return xxh3(known, 0) if known else 0
-
-
-def place(fd):
-    """Returns boot_id, device, inode, inode_mark and mount, as a slot has them."""
-    with open("/proc/sys/kernel/random/boot_id") as file:
-        boot = bytes.fromhex(file.read().strip().replace("-", ""))
-    at, mount = os.fstat(fd), 0
-    for kind in ("ext4", "xfs", "f2fs"):
-        with contextlib.suppress(OSError):
-            device = os.path.basename(os.readlink(f"/sys/dev/block/{os.major(at.st_dev)}:{os.minor(at.st_dev)}"))
-            mount = os.stat(f"/sys/fs/{kind}/{device}").st_ino
-    return boot + struct.pack("<QQQQ", at.st_dev, at.st_ino, inode_mark(fd), mount)
 
 
 def now():
@@ -460,12 +437,9 @@ def create(path, f, filling=False):
 
 def judge(fd, secret):
     """Applies the checklist for a file that must be clean."""
-    header = os.pread(fd, 16384, 0)
     check([(stat.S_ISREG(os.fstat(fd).st_mode), "BFS_ENOTREGULAR")])
-    f, minor = read_identity(header, 1, os.fstat(fd).st_size, secret)
-    check_end(f, os.pread(fd, 8, f.end_at))
-    read_state(f, minor, header[4096:8192], header[8192:12288], header[12288:])
-    f.header, ro_compat = header, number(header[20:24])
+    f = from_header(fd, secret)
+    ro_compat = number(f.header[20:24])
     check([(ro_compat < 2, "BFS_EFEATURE"), (not ro_compat, "BFS_ESEALED"),
            (not f.live_word & REPLACED, "BFS_ESUPERSEDED"), (not f.live_word & POISONED, "BFS_EPOISONED"),
            (not f.live_word & RECOVERING and f.state < 3, "BFS_ERECOVERING"), (not f.live_word & SUPERSEDED, "BFS_ESUPERSEDED"),
