@@ -12,10 +12,10 @@
  *     bfr_close(&users);
  *
  * What it reads: files of version 2 with the layouts blocked, classic, counting, static, window, window-4, window-2 and
- * growing, and parts of them; with the hash XXH3-64, SipHash-2-4 under a secret, or digests of the caller's own hash.  It
- * refuses every other file, with a code.  It opens only files that are clean: closed by their last writer, or sealed.
- * A file that a writer has open, or that a killed writer left, is BFR_EBUSY: the library opens these, after it has
- * asked the kernel what happened to their pages.
+ * growing, and parts of them; with the hash XXH3-64, SipHash-2-4 under a secret, or digests of the caller's own hash.
+ * It refuses every other file, with a code.  It opens only files that are clean: closed by their last writer, or
+ * sealed. A file that a writer has open, or that a killed writer left, is BFR_EBUSY: the library opens these, after it
+ * has asked the kernel what happened to their pages.
  *
  * Every doubt is BFR_MAYBE or a code, never BFR_ABSENT.  A writer may open the file later, and add: a key is found once
  * its add has returned.  If the file comes into doubt (a sync failed; it is recovered, replaced by bfstore, truncated
@@ -28,8 +28,8 @@
  * - Bits rot in a file that is not sealed.  bfr_verify compares a sealed file with its checksums.
  * Where keys expire, BFR_ABSENT means: not added within the window.  A lookup during which an epoch ends is BFR_MAYBE.
  * A file of the layout growing may grow while it is open.  Its new slices are asked, too, where the system maps what is
- * behind a file's end, as Linux does.  Elsewhere (Windows, bfr_open_memory, too few addresses) every answer is BFR_MAYBE
- * then, and bfr_health is BFR_EGREW.
+ * behind a file's end, as Linux does.  Elsewhere (Windows, bfr_open_memory, too few addresses) every answer is
+ * BFR_MAYBE then, and bfr_health is BFR_EGREW.
  *
  * A page that cannot be read, because the file was truncated or its disk fails, ends the process with SIGBUS (Windows:
  * EXCEPTION_IN_PAGE_ERROR).  BFR_COPY reads the file into memory instead of mapping it, so that nothing that happens to
@@ -138,9 +138,9 @@ typedef struct bfr_filter {
   double fpr;                        /* the rate of false positives promised at n keys */
   unsigned char file_id[16];
   /* The reader's own from here on. */
-  const unsigned char* bytes; /* of the file, from its beginning; NULL: not open */
-  void* owned;                /* what bfr_close gives back: the map, or the copy */
-  size_t length;              /* of the map; 0 of a copy */
+  const unsigned char* bytes;   /* of the file, from its beginning; NULL: not open */
+  void* owned;                  /* what bfr_close gives back: the map, or the copy */
+  size_t length;                /* of the map; 0 of a copy */
   uint64_t body_at, body_bytes; /* of the first slice: a body that does not grow is one */
   uint64_t slice_at[BFR_MOST_SLICES], end_at[BFR_MOST_SLICES]; /* slices, and the end word behind each */
   uint64_t shards, shard_bytes, slots[3]; /* of BFR_STATIC; slots[0] is 0 where no key can be built in */
@@ -531,7 +531,8 @@ static int bfr_take_seal(bfr_filter* f, const unsigned char* value) {
   f->sums_checksum = bfr_u64(value + 24);
   f->sealed_keys = bfr_u64(value + 32);
   if (bfr_u32(value) != BFR_CHUNK || (f->minor == 0 && bfr_u32(value + 4) != 0)) return BFR_ERECORD;
-  if (f->chunks != (f->body_bytes + BFR_CHUNK - 1) / BFR_CHUNK || bfr_u64(value + 16) != f->end_at[0]) return BFR_ERECORD;
+  if (f->chunks != (f->body_bytes + BFR_CHUNK - 1) / BFR_CHUNK || bfr_u64(value + 16) != f->end_at[0])
+    return BFR_ERECORD;
   f->end_at[0] += 8 * f->chunks;
   return f->layout == BFR_GROWING ? BFR_ERECORD : BFR_OK;
 }
@@ -547,7 +548,8 @@ static int bfr_take_growth(bfr_filter* f, const unsigned char* value) {
   return BFR_OK;
 }
 
-/* Where the slices are, or will be: each begins in the first page, or with the first 2 MiB, after the end word before. */
+/* Where the slices are, or will be: each begins in the first page, or with the first 2 MiB, after the end word before.
+ */
 static void bfr_place_slices(bfr_filter* f) {
   uint64_t bytes = f->body_bytes;
   int i;
@@ -726,13 +728,16 @@ static int bfr_state(const bfr_filter* f, const unsigned char* page, const unsig
   return (live & BFR_FILLING) != 0 ? BFR_EFILLING : BFR_OK;
 }
 
-/* BFR_OK if a file with these header pages is clean.  `end`: the end word behind the slices that the live page counts;
- * NULL if the file ends before it. */
-static int bfr_judge(const bfr_filter* f, const unsigned char* header, const unsigned char* end) {
+/* BFR_OK if a file with these header pages is clean.  `end`: the end word behind the first slice.  `last`: that behind
+ * the last slice that the live page counts, or NULL if the file ends before it. */
+static int bfr_judge(const bfr_filter* f, const unsigned char* header, const unsigned char* end,
+                     const unsigned char* last) {
   const unsigned char* a = header + BFR_PAGE;
   const unsigned char* b = header + 2 * BFR_PAGE;
   const uint64_t live = bfr_u64(header + BFR_LIVE_AT), slices = bfr_counted(f, header + BFR_LIVE_AT);
-  if (slices > 0 && (end == NULL || bfr_u64(end) != bfr_end_word(f, slices))) return BFR_ELIVEWORD;
+  if (bfr_u64(end) != bfr_end_word(f, 1)) return BFR_ELIVEWORD;
+  if (slices > 0 && (last == NULL || bfr_u64(last) != bfr_end_word(f, slices))) return BFR_ELIVEWORD;
+  if (slices == 0 && f->minor > 0) return BFR_ELIVEWORD;
   if (!bfr_slot_is_valid(f, a)) a = NULL;
   if (!bfr_slot_is_valid(f, b)) b = NULL;
   if (f->minor == 0) {
@@ -790,13 +795,16 @@ static uint32_t bfr_load_slices(const bfr_filter* f) {
   return bfr_load_half(at + 4) == 0 && slices <= f->slices ? slices : 0;
 }
 
-/* By the live word, and the end word of the last of these slices: a cut takes it with that of any slice before. */
+static int bfr_has_end(const bfr_filter* f, uint32_t slice) {
+  const unsigned char* end = f->bytes + (size_t)f->end_at[slice];
+  return bfr_load_half(end) == f->right_end[slice][0] && bfr_load_half(end + 4) == f->right_end[slice][1];
+}
+
+/* By the live word, the file's end word, and that of the last of these slices: a cut takes it with any one before. */
 static int bfr_is_sound(const bfr_filter* f, uint32_t slices) {
   const unsigned char* live = f->bytes + BFR_LIVE_AT;
-  const unsigned char* end = f->bytes + (size_t)f->end_at[slices - 1];
-  const uint32_t* right_end = f->right_end[slices - 1];
-  return bfr_load_half(live) == f->right_live[0] && bfr_load_half(live + 4) == f->right_live[1] &&
-         bfr_load_half(end) == right_end[0] && bfr_load_half(end + 4) == right_end[1];
+  return bfr_load_half(live) == f->right_live[0] && bfr_load_half(live + 4) == f->right_live[1] && bfr_has_end(f, 0) &&
+         (slices == 1 || bfr_has_end(f, slices - 1));
 }
 
 static void bfr_load_epoch(const bfr_filter* f, uint32_t epoch[2]) {
@@ -1135,7 +1143,7 @@ static int bfr_file_is_local(bfr_file file) {
 /* Reads the header and the end word, and judges them. */
 static int bfr_look(bfr_filter* f, bfr_file file, uint64_t file_bytes, unsigned flags, const unsigned char* secret,
                     unsigned char header[BFR_HEADER]) {
-  unsigned char end[8];
+  unsigned char end[8], last[8];
   uint64_t slices;
   int code = file_bytes < BFR_HEADER ? BFR_ETOOSHORT : bfr_file_read(file, 0, header, BFR_HEADER);
   if (code == BFR_OK) code = bfr_read_identity(f, header, file_bytes, secret);
@@ -1144,9 +1152,11 @@ static int bfr_look(bfr_filter* f, bfr_file file, uint64_t file_bytes, unsigned 
   slices = bfr_counted(f, header + BFR_LIVE_AT);
   if (slices > 1) code = bfr_file_bytes(file, &file_bytes); /* it may have grown since */
   if (code != BFR_OK) return code;
-  if (slices == 0 || f->end_at[slices - 1] + 8 > file_bytes) return bfr_judge(f, header, NULL);
-  code = bfr_file_read(file, f->end_at[slices - 1], end, 8);
-  return code == BFR_OK ? bfr_judge(f, header, end) : code;
+  code = bfr_file_read(file, f->end_at[0], end, 8);
+  if (code != BFR_OK || slices <= 1) return code == BFR_OK ? bfr_judge(f, header, end, end) : code;
+  if (f->end_at[slices - 1] + 8 > file_bytes) return bfr_judge(f, header, end, NULL);
+  code = bfr_file_read(file, f->end_at[slices - 1], last, 8);
+  return code == BFR_OK ? bfr_judge(f, header, end, last) : code;
 }
 
 /* A slot that another process is writing looks torn for a moment: so this looks again. */
@@ -1171,7 +1181,7 @@ static int bfr_copy(bfr_filter* f, bfr_file file, unsigned char header[BFR_HEADE
   if (code == BFR_OK) code = bfr_file_read(file, 0, header, BFR_HEADER);
   if (code == BFR_OK && memcmp(copy, header, BFR_LIVE_AT + 8) != 0) code = BFR_ECHANGED;
   if (code == BFR_OK && memcmp(copy + BFR_LIVE_AT + 16, header + BFR_LIVE_AT + 16, 16) != 0) code = BFR_ECHANGED;
-  if (code == BFR_OK) code = bfr_judge(f, header, copy + length - 8);
+  if (code == BFR_OK) code = bfr_judge(f, header, copy + (size_t)f->end_at[0], copy + length - 8);
   if (code != BFR_OK) return free(copy), code;
   f->owned = copy;
   bfr_answer_from(f, copy, length);
@@ -1223,15 +1233,15 @@ int bfr_open(bfr_filter* f, const char* path, unsigned flags, const unsigned cha
 
 int bfr_open_memory(bfr_filter* f, const void* bytes, size_t num_bytes, const unsigned char* secret) {
   const unsigned char* data = (const unsigned char*)bytes;
-  const unsigned char* end = NULL;
+  const unsigned char* last = NULL;
   uint64_t slices;
   int code;
   if (!bfr_begin(f) || data == NULL || (uintptr_t)bytes % 8 != 0) return BFR_EINVAL;
   if (num_bytes < BFR_HEADER) return BFR_ETOOSHORT;
   code = bfr_read_identity(f, data, num_bytes, secret);
   slices = code == BFR_OK ? bfr_counted(f, data + BFR_LIVE_AT) : 0;
-  if (slices > 0 && f->end_at[slices - 1] + 8 <= num_bytes) end = data + (size_t)f->end_at[slices - 1];
-  if (code == BFR_OK) code = bfr_judge(f, data, end);
+  if (slices > 0 && f->end_at[slices - 1] + 8 <= num_bytes) last = data + (size_t)f->end_at[slices - 1];
+  if (code == BFR_OK) code = bfr_judge(f, data, data + (size_t)f->end_at[0], last);
   if (code == BFR_OK) bfr_answer_from(f, data, num_bytes);
   return bfr_end(f, code);
 }

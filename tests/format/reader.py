@@ -461,7 +461,7 @@ class Filter:
         return min(self.cell(i) for i in self.probes(digest))
 
     def in_doubt(self):
-        return self.filling or not self.has_end or bool(self.growth and self.num_slices not in NUMBERS) or bool(self.live_word & (STATES | LATER_STATES))
+        return self.filling or not self.has_end or bool(self.live_word & (STATES | LATER_STATES))
 
     def has(self, cells):
         bits = LAYOUTS[self.layout][1]
@@ -550,7 +550,7 @@ def identity(data, form, limit, secret):
     check([((f.seal is not None) == (ro & 1 == 1) and (form == 1 or not ro & 1), "BFS_ERECORD"),
            ((f.secret_check is not None) == (f.hash == 3), "BFS_ERECORD"),
            ((f.window is not None) == (f.epochs > 0) and (f.window is None or f.window_ms >= 1), "BFS_ERECORD"),
-           ((f.growth_record is not None) == (f.layout == GROWING and form == 1), "BFS_ERECORD"),
+           ((f.growth_record is not None) == (f.layout == GROWING) and (form == 1 or not f.growth_record), "BFS_ERECORD"),
            ((f.seeds is not None) == (f.hash in WITH_SEEDS) and len(f.seeds or bytes(4 * f.k)) == 4 * f.k, "BFS_ERECORD")])
     if f.layout == GROWING:
         growth, zero = struct.unpack("<II", f.growth_record)
@@ -617,16 +617,16 @@ def state(f, minor, a, b, live):
     check([(f.live_word & ~(STATES | LATER_STATES) == healthy_word(f), "BFS_ELIVEWORD"), (not f.live_word & LATER_STATES, "BFS_ELATER")])
 
 
-def check_end_of_slices(f, fd, live, slots):
+def check_last_end(f, fd, minor, live, slots):
     """Checks the end word of the last slice that the live page counts. A file that may come from before a power cut needs that of
     the slot's last slice alone: it is unclean then."""
     has = lambda slices: number(os.pread(fd, 8, f.slices[slices - 1].end_at)) == f.slices[slices - 1].end_word
     counted = number(live[24:32])
-    if counted not in NUMBERS or has(counted):
+    if counted in NUMBERS and has(counted) or counted not in NUMBERS and not minor:  # which are reserved
         return
     newest = max((page for page in slots if is_valid(f, page)), key=lambda page: number(page[:8]), default=bytes(4096))
     durable = number(newest[12:16])
-    check([(durable in NUMBERS and is_elsewhere(fd, newest) and has(durable), "BFS_ELIVEWORD")])
+    check([(counted in NUMBERS and durable in NUMBERS and is_elsewhere(fd, newest) and has(durable), "BFS_ELIVEWORD")])
     f.has_end = False
 
 
@@ -635,10 +635,9 @@ def from_header(fd, secret):
     header = os.pread(fd, 16384, 0)
     f, minor = identity(header, 1, os.fstat(fd).st_size, secret)
     a, b, live = header[4096:8192], header[8192:12288], header[12288:]
+    check_end(f, os.pread(fd, 8, f.end_at))
     if f.growth:
-        check_end_of_slices(f, fd, live, (a, b))
-    else:
-        check_end(f, os.pread(fd, 8, f.end_at))
+        check_last_end(f, fd, minor, live, (a, b))
     state(f, minor, a, b, live)
     f.clean = f.clean and f.has_end
     f.header = header
