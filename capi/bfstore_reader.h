@@ -11,11 +11,11 @@
  *     if (bfr_contains(&users, "alice", 5) == BFR_ABSENT) return; // certain: only now the database may be left out
  *     bfr_close(&users);
  *
- * What it reads: files of version 2 with the layouts blocked, classic, counting, static, window, window-4 and window-2,
- * and parts of them; with the hash XXH3-64, SipHash-2-4 under a secret, or digests of the caller's own hash.  It
- * refuses every other file, with a code.  It opens only files that are clean: closed by their last writer, or sealed.
- * A file that a writer has open, or that a killed writer left, is BFR_EBUSY: the library opens these, after it has
- * asked the kernel what happened to their pages.
+ * What it reads: files of version 2 with the layouts blocked, classic, counting, static, window, window-4, window-2 and
+ * growing, and parts of them; with the hash XXH3-64, SipHash-2-4 under a secret, or digests of the caller's own hash.
+ * It refuses every other file, with a code.  It opens only files that are clean: closed by their last writer, or
+ * sealed. A file that a writer has open, or that a killed writer left, is BFR_EBUSY: the library opens these, after it
+ * has asked the kernel what happened to their pages.
  *
  * Every doubt is BFR_MAYBE or a code, never BFR_ABSENT.  A writer may open the file later, and add: a key is found once
  * its add has returned.  If the file comes into doubt (a sync failed; it is recovered, replaced by bfstore, truncated
@@ -27,6 +27,9 @@
  * in that page is answered BFR_ABSENT until the writer asks, and marks the file.
  * - Bits rot in a file that is not sealed.  bfr_verify compares a sealed file with its checksums.
  * Where keys expire, BFR_ABSENT means: not added within the window.  A lookup during which an epoch ends is BFR_MAYBE.
+ * A file of the layout growing may grow while it is open.  Its new slices are asked, too, where the system maps what is
+ * behind a file's end, as Linux does.  Elsewhere (Windows, bfr_open_memory, too few addresses) every answer is
+ * BFR_MAYBE then, and bfr_health is BFR_EGREW.
  *
  * A page that cannot be read, because the file was truncated or its disk fails, ends the process with SIGBUS (Windows:
  * EXCEPTION_IN_PAGE_ERROR).  BFR_COPY reads the file into memory instead of mapping it, so that nothing that happens to
@@ -95,7 +98,8 @@ extern "C" {
   X(ESUPERSEDED, -54, "another file takes, or took, its place: open the path again")                    \
   X(EFILLING, -55, "not every key was added yet")                                                       \
   X(ELOST, -56, "truncated or overwritten while it was open: open the path again")                      \
-  X(ECHANGED, -57, "changed while it was copied: open it again")
+  X(ECHANGED, -57, "changed while it was copied: open it again")                                        \
+  X(EGREW, -58, "grew beyond the bytes that are mapped, or were given: open it again")
 
 #define BFR_CODE_(name, number, text) BFR_##name = number,
 /* Results.  Everything but the certain no is true, so `if (bfr_contains(...))` is right after an error, too. */
@@ -116,10 +120,11 @@ enum {
   BFR_STATIC = 4,
   BFR_WINDOW = 5,
   BFR_WINDOW_4 = 6,
-  BFR_WINDOW_2 = 7
+  BFR_WINDOW_2 = 7,
+  BFR_GROWING = 8
 };
 enum { BFR_XXH3 = 1, BFR_EXTERNAL = 2, BFR_SIPHASH = 3 };
-enum { BFR_SECRET_BYTES = 16 };
+enum { BFR_SECRET_BYTES = 16, BFR_MOST_SLICES = 5 };
 
 /* A filter, in memory of the caller. */
 typedef struct bfr_filter {
@@ -127,19 +132,23 @@ typedef struct bfr_filter {
   uint32_t part, num_parts;          /* part 0 of 1 is a whole filter */
   uint32_t sealed;                   /* 1 if it has checksums */
   uint32_t epochs;                   /* of BFR_WINDOW ...: 8, 4 or 2; 0: keys do not expire */
-  uint64_t num_bits, capacity, seed; /* m (counting: counters), n, the seed of BFR_XXH3 */
+  uint32_t growth;                   /* of BFR_GROWING: slice i has growth^i times as many bits; 0: does not grow */
+  uint64_t num_bits, capacity, seed; /* m (counting: counters), n (growing: both of slice 0), the seed of BFR_XXH3 */
   uint64_t window_ms;                /* for how many milliseconds a key is kept, at least; 0: keys do not expire */
   double fpr;                        /* the rate of false positives promised at n keys */
   unsigned char file_id[16];
   /* The reader's own from here on. */
-  const unsigned char* bytes; /* of the file, from its beginning; NULL: not open */
-  void* owned;                /* what bfr_close gives back: the map, or the copy */
-  size_t length;              /* of the map; 0 of a copy */
-  uint64_t body_at, body_bytes, end_at;
+  const unsigned char* bytes;   /* of the file, from its beginning; NULL: not open */
+  void* owned;                  /* what bfr_close gives back: the map, or the copy */
+  size_t length;                /* of the map; 0 of a copy */
+  uint64_t body_at, body_bytes; /* of the first slice: a body that does not grow is one */
+  uint64_t slice_at[BFR_MOST_SLICES], end_at[BFR_MOST_SLICES]; /* slices, and the end word behind each */
   uint64_t shards, shard_bytes, slots[3]; /* of BFR_STATIC; slots[0] is 0 where no key can be built in */
   uint64_t chunks, sums_checksum, sealed_keys;
   uint64_t secret[2];
-  uint32_t right[4]; /* live word and end word of a file without doubt, as they are in memory */
+  /* Live word, and end words of the slices, of a file without doubt, as they are in memory. */
+  uint32_t right_live[2], right_end[BFR_MOST_SLICES][2];
+  uint32_t slices; /* how many of them are in `bytes` */
   uint32_t minor;
 } bfr_filter;
 
@@ -449,7 +458,7 @@ static uint64_t bfr_unit(const bfr_filter* f) {
 static uint64_t bfr_most_bits(const bfr_filter* f) { return (uint64_t)1 << (f->layout == BFR_COUNTING ? 46 : 48); }
 
 static int bfr_check_shape(const bfr_filter* f) {
-  if (f->layout < BFR_BLOCKED || f->layout > BFR_WINDOW_2) return BFR_ELAYOUT;
+  if (f->layout < BFR_BLOCKED || f->layout > BFR_GROWING) return BFR_ELAYOUT;
   if (f->hash < BFR_XXH3 || f->hash > BFR_SIPHASH || (f->hash == BFR_SIPHASH && f->seed != 0)) return BFR_EHASH;
   if (f->num_probes < 1 || f->num_probes > 64) return BFR_EPROBES;
   if (f->num_bits < 1 || f->num_bits > bfr_most_bits(f) || f->num_bits % bfr_unit(f) != 0) return BFR_EBITS;
@@ -462,8 +471,9 @@ static int bfr_check_body(bfr_filter* f, uint64_t file_bytes) {
   const uint64_t bytes = f->layout == BFR_COUNTING ? f->num_bits / 2 : (f->num_bits + 63) / 64 * 8;
   if (f->body_bytes != bytes || f->body_at % BFR_PAGE != 0 || f->body_at < BFR_HEADER) return BFR_EBODY;
   if (bytes > file_bytes || f->body_at > file_bytes - bytes) return BFR_EBODY;
-  f->end_at = bfr_round_up(f->body_at + bytes, BFR_PAGE);
-  return f->end_at + 8 > file_bytes ? BFR_EBODY : BFR_OK;
+  f->slice_at[0] = f->body_at;
+  f->end_at[0] = bfr_round_up(f->body_at + bytes, BFR_PAGE);
+  return f->end_at[0] + 8 > file_bytes ? BFR_EBODY : BFR_OK;
 }
 
 /* How a static body is divided: into shards, and each of these into three layers of slots. */
@@ -488,7 +498,7 @@ typedef struct bfr_record {
   const unsigned char* next; /* NULL: longer than what is left */
 } bfr_record;
 
-enum { BFR_NOTE = 1, BFR_SECRET_CHECK = 2, BFR_SEAL = 3, BFR_PART = 4, BFR_SEEDS = 5, BFR_KEPT = 6 };
+enum { BFR_NOTE = 1, BFR_SECRET_CHECK = 2, BFR_SEAL = 3, BFR_PART = 4, BFR_SEEDS = 5, BFR_KEPT = 6, BFR_GROWTH = 7 };
 
 /* `left` is a multiple of 8, so there is room for the head of a record. */
 static bfr_record bfr_record_at(const unsigned char* at, size_t left) {
@@ -500,7 +510,7 @@ static bfr_record bfr_record_at(const unsigned char* at, size_t left) {
 static int bfr_has_unknown_critical(const unsigned char* at, const unsigned char* end) {
   while (at != NULL && at < end) {
     const bfr_record r = bfr_record_at(at, (size_t)(end - at));
-    if (r.next != NULL && (r.flags & 1) != 0 && (r.type < BFR_NOTE || r.type > BFR_KEPT)) return 1;
+    if (r.next != NULL && (r.flags & 1) != 0 && (r.type < BFR_NOTE || r.type > BFR_GROWTH)) return 1;
     at = r.next;
   }
   return 0;
@@ -510,7 +520,8 @@ static int bfr_take_part(bfr_filter* f, const unsigned char* value) {
   const uint64_t capacity = bfr_u64(value + 8);
   f->part = bfr_u32(value);
   f->num_parts = bfr_u32(value + 4);
-  if (f->num_parts < 2 || f->part >= f->num_parts || bfr_unit(f) == 1 || f->layout == BFR_STATIC) return BFR_ERECORD;
+  if (f->num_parts < 2 || f->part >= f->num_parts || bfr_unit(f) == 1) return BFR_ERECORD;
+  if (f->layout == BFR_STATIC || f->layout == BFR_GROWING) return BFR_ERECORD;
   if (f->num_parts > bfr_most_bits(f) / f->num_bits || capacity < 1 || capacity >> 63 != 0) return BFR_ERECORD;
   return BFR_OK;
 }
@@ -520,9 +531,33 @@ static int bfr_take_seal(bfr_filter* f, const unsigned char* value) {
   f->sums_checksum = bfr_u64(value + 24);
   f->sealed_keys = bfr_u64(value + 32);
   if (bfr_u32(value) != BFR_CHUNK || (f->minor == 0 && bfr_u32(value + 4) != 0)) return BFR_ERECORD;
-  if (f->chunks != (f->body_bytes + BFR_CHUNK - 1) / BFR_CHUNK || bfr_u64(value + 16) != f->end_at) return BFR_ERECORD;
-  f->end_at += 8 * f->chunks;
+  if (f->chunks != (f->body_bytes + BFR_CHUNK - 1) / BFR_CHUNK || bfr_u64(value + 16) != f->end_at[0])
+    return BFR_ERECORD;
+  f->end_at[0] += 8 * f->chunks;
+  return f->layout == BFR_GROWING ? BFR_ERECORD : BFR_OK;
+}
+
+/* Nothing overflows: growth^4 is at most 2^16. */
+static int bfr_take_growth(bfr_filter* f, const unsigned char* value) {
+  uint64_t factor = 1, together = 1;
+  int i;
+  f->growth = bfr_u32(value);
+  if (f->growth < 2 || f->growth > 16 || (f->minor == 0 && bfr_u32(value + 4) != 0)) return BFR_ERECORD;
+  for (i = 1; i < BFR_MOST_SLICES; ++i) together += factor *= f->growth;
+  if (f->num_bits > bfr_most_bits(f) / together || f->capacity > (uint64_t)INT64_MAX / together) return BFR_ERECORD;
   return BFR_OK;
+}
+
+/* Where the slices are, or will be: each begins in the first page, or with the first 2 MiB, after the end word before.
+ */
+static void bfr_place_slices(bfr_filter* f) {
+  uint64_t bytes = f->body_bytes;
+  int i;
+  for (i = 1; i < BFR_MOST_SLICES; ++i) {
+    bytes *= f->growth;
+    f->slice_at[i] = bfr_round_up(f->end_at[i - 1] + 8, bytes < 2097152 ? BFR_PAGE : 2097152);
+    f->end_at[i] = bfr_round_up(f->slice_at[i] + bytes, BFR_PAGE);
+  }
 }
 
 /* The value of a record of a known type, in a filter of one of the hashes that this reader has. */
@@ -542,6 +577,8 @@ static int bfr_take_record(bfr_filter* f, const bfr_record* r) {
     case BFR_KEPT:
       if (r->bytes == 8) f->window_ms = bfr_u64(r->value);
       return r->bytes == 8 && critical && f->window_ms > 0 ? BFR_OK : BFR_ERECORD;
+    case BFR_GROWTH:
+      return r->bytes == 8 && critical ? bfr_take_growth(f, r->value) : BFR_ERECORD;
     default:
       return BFR_OK; /* not critical: skipped */
   }
@@ -554,7 +591,7 @@ static int bfr_take_records(bfr_filter* f, const unsigned char* at, const unsign
   if (bfr_has_unknown_critical(at, end)) return BFR_EFEATURE;
   while (at < end) {
     const bfr_record r = bfr_record_at(at, (size_t)(end - at));
-    const uint32_t bit = r.type <= BFR_KEPT ? (uint32_t)1 << r.type & ~(uint32_t)1 : 0;
+    const uint32_t bit = r.type <= BFR_GROWTH ? (uint32_t)1 << r.type & ~(uint32_t)1 : 0;
     if (r.next == NULL || (seen & bit) != 0) return BFR_ERECORD;
     if (f->minor == 0 && (r.flags > 1 || !bfr_is_zero(r.value + r.bytes, r.next))) return BFR_ERECORD;
     if (bfr_take_record(f, &r) != BFR_OK) return BFR_ERECORD;
@@ -564,6 +601,7 @@ static int bfr_take_records(bfr_filter* f, const unsigned char* at, const unsign
   }
   if ((seen >> BFR_SECRET_CHECK & 1) != (uint32_t)(f->hash == BFR_SIPHASH)) return BFR_ERECORD;
   if ((seen >> BFR_KEPT & 1) != (uint32_t)(f->epochs > 0)) return BFR_ERECORD;
+  if ((seen >> BFR_GROWTH & 1) != (uint32_t)(f->layout == BFR_GROWING)) return BFR_ERECORD;
   return (seen >> BFR_SEAL & 1) == f->sealed ? BFR_OK : BFR_ERECORD;
 }
 
@@ -606,7 +644,8 @@ static int bfr_read_identity(bfr_filter* f, const unsigned char* page, uint64_t 
   code = bfr_take_records(f, page + 128, page + 128 + records, &check);
   if (code != BFR_OK) return code;
   if (f->layout == BFR_STATIC) bfr_divide(f);
-  if (f->end_at + 8 > file_bytes) return BFR_EBODY;
+  if (f->end_at[0] + 8 > file_bytes) return BFR_EBODY;
+  if (f->growth > 0) bfr_place_slices(f);
   if (bfr_u64(page + 104) != bfr_canary(f)) return BFR_ECANARY;
   return bfr_take_secret(f, secret, check);
 }
@@ -619,7 +658,21 @@ enum { BFR_SLOT_CLEAN = 1, BFR_SLOT_DIRTY = 2, BFR_SLOT_RECOVERING = 3, BFR_SLOT
 
 static uint64_t bfr_salt(const bfr_filter* f) { return bfr_xxh3(f->file_id, sizeof f->file_id, 0); }
 static uint64_t bfr_live_word(const bfr_filter* f) { return (bfr_salt(f) & ~(uint64_t)0xffff) | 1; }
-static uint64_t bfr_end_word(const bfr_filter* f) { return bfr_xxh3(f->file_id, sizeof f->file_id, 1) | BFR_END_BIT; }
+
+/* Of the nth slice, from 1 on. */
+static uint64_t bfr_end_word(const bfr_filter* f, uint64_t slices) {
+  return (bfr_xxh3(f->file_id, sizeof f->file_id, 1) | BFR_END_BIT) + ((slices - 1) << 16);
+}
+
+static int bfr_is_number(const bfr_filter* f, uint64_t slices) {
+  return slices >= 1 && slices <= (f->growth > 0 ? BFR_MOST_SLICES : 1);
+}
+
+/* How many slices the live page counts: 0 if that number is impossible.  A body that does not grow is one slice. */
+static uint64_t bfr_counted(const bfr_filter* f, const unsigned char* live) {
+  const uint64_t slices = f->growth > 0 ? bfr_u64(live + 24) : 1;
+  return bfr_is_number(f, slices) ? slices : 0;
+}
 
 static int bfr_slot_is_valid(const bfr_filter* f, const unsigned char* slot) {
   const uint32_t state = bfr_u32(slot + 8);
@@ -628,7 +681,7 @@ static int bfr_slot_is_valid(const bfr_filter* f, const unsigned char* slot) {
 }
 
 static int bfr_slot_is_known(const bfr_filter* f, const unsigned char* slot) {
-  if (bfr_u32(slot + 12) != 1 || bfr_u32(slot + 72) > 1) return 0;
+  if (!bfr_is_number(f, bfr_u32(slot + 12)) || bfr_u32(slot + 72) > 1) return 0;
   if (!bfr_is_zero(slot + (f->epochs > 0 ? 104 : 80), slot + 128)) return 0;
   if (bfr_u32(slot + 8) <= BFR_SLOT_DIRTY && bfr_u64(slot + 64) != 0) return 0;
   return bfr_is_zero(slot + 1664, slot + BFR_PAGE - 8);
@@ -640,7 +693,7 @@ static int bfr_live_page_is_known(const bfr_filter* f, const unsigned char* live
     if (!bfr_is_zero(live + at + 16, live + at + 64)) return 0;
   }
   if (f->epochs == 0 && bfr_u64(live + 16) != 0) return 0;
-  return bfr_u64(live + 8) <= 1 && bfr_u64(live + 24) == 1 && bfr_is_zero(live + 32, live + 64) &&
+  return bfr_u64(live + 8) <= 1 && bfr_is_number(f, bfr_u64(live + 24)) && bfr_is_zero(live + 32, live + 64) &&
          bfr_is_zero(live + 2112, live + BFR_PAGE);
 }
 
@@ -649,6 +702,12 @@ static int bfr_same_epoch(const unsigned char* page, const unsigned char* slot) 
   const uint64_t live = bfr_u64(page + 16), epoch = bfr_u64(slot + 80);
   if (live >> 1 == epoch) return BFR_OK;
   return (live & 1) != 0 && (live >> 1) + 1 == epoch && bfr_u32(slot + 8) == BFR_SLOT_DIRTY ? BFR_EBUSY : BFR_EUNCLEAN;
+}
+
+/* Whether a live page can count these slices next to a slot: more if a writer has added some since its last sync. */
+static int bfr_same_slices(const bfr_filter* f, const unsigned char* page, const unsigned char* slot) {
+  const uint64_t live = bfr_u64(page + 24), durable = bfr_u32(slot + 12);
+  return f->growth == 0 || live == durable || (live > durable && bfr_u32(slot + 8) != BFR_SLOT_CLEAN);
 }
 
 /* The state by the live page, without later states, and the slots, of which `older` may be NULL. */
@@ -664,16 +723,21 @@ static int bfr_state(const bfr_filter* f, const unsigned char* page, const unsig
   if (bfr_u32(newest + 72) != 0 && (live & BFR_FILLING) == 0) return BFR_EUNCLEAN; /* a mixture of two moments */
   if (older == NULL || bfr_u64(newest) - bfr_u64(older) != 1) return BFR_EUNCLEAN;
   if (epochs != BFR_OK) return epochs;
+  if (!bfr_same_slices(f, page, newest)) return BFR_EUNCLEAN;
   if (state == BFR_SLOT_DIRTY) return BFR_EBUSY;
   return (live & BFR_FILLING) != 0 ? BFR_EFILLING : BFR_OK;
 }
 
-/* BFR_OK if a file with these header pages and this end word is clean. */
-static int bfr_judge(const bfr_filter* f, const unsigned char* header, const unsigned char* end) {
+/* BFR_OK if a file with these header pages is clean.  `end`: the end word behind the first slice.  `last`: that behind
+ * the last slice that the live page counts, or NULL if the file ends before it. */
+static int bfr_judge(const bfr_filter* f, const unsigned char* header, const unsigned char* end,
+                     const unsigned char* last) {
   const unsigned char* a = header + BFR_PAGE;
   const unsigned char* b = header + 2 * BFR_PAGE;
-  const uint64_t live = bfr_u64(header + BFR_LIVE_AT);
-  if (bfr_u64(end) != bfr_end_word(f)) return BFR_ELIVEWORD;
+  const uint64_t live = bfr_u64(header + BFR_LIVE_AT), slices = bfr_counted(f, header + BFR_LIVE_AT);
+  if (bfr_u64(end) != bfr_end_word(f, 1)) return BFR_ELIVEWORD;
+  if (slices > 0 && (last == NULL || bfr_u64(last) != bfr_end_word(f, slices))) return BFR_ELIVEWORD;
+  if (slices == 0 && f->minor > 0) return BFR_ELIVEWORD;
   if (!bfr_slot_is_valid(f, a)) a = NULL;
   if (!bfr_slot_is_valid(f, b)) b = NULL;
   if (f->minor == 0) {
@@ -706,20 +770,41 @@ static void bfr_fence(void) { MemoryBarrier(); }
 #error "bfstore_reader.h: this compiler's loads of shared memory are not known"
 #endif
 
+static uint32_t bfr_most_slices(const bfr_filter* f) { return f->growth > 0 ? BFR_MOST_SLICES : 1; }
+
 /* Makes the filter answer from these bytes. */
-static void bfr_answer_from(bfr_filter* f, const unsigned char* bytes) {
-  unsigned char right[16];
+static void bfr_answer_from(bfr_filter* f, const unsigned char* bytes, uint64_t num_bytes) {
+  unsigned char right[8];
+  uint32_t i;
   bfr_store(right, bfr_live_word(f));
-  bfr_store(right + 8, bfr_end_word(f));
-  memcpy(f->right, right, sizeof right);
+  memcpy(f->right_live, right, sizeof right);
+  for (i = 0; i < bfr_most_slices(f) && f->end_at[i] + 8 <= num_bytes; ++i) {
+    bfr_store(right, bfr_end_word(f, i + 1));
+    memcpy(f->right_end[i], right, sizeof right);
+  }
+  f->slices = i;
   f->bytes = bytes;
 }
 
-static int bfr_is_sound(const bfr_filter* f) {
+/* How many slices count at this moment: 0 if they are not all in these bytes, or the number is impossible. */
+static uint32_t bfr_load_slices(const bfr_filter* f) {
+  const unsigned char* at = f->bytes + BFR_LIVE_AT + 24;
+  uint32_t slices = 1;
+  if (f->growth == 0) return slices;
+  slices = bfr_load_half(at);
+  return bfr_load_half(at + 4) == 0 && slices <= f->slices ? slices : 0;
+}
+
+static int bfr_has_end(const bfr_filter* f, uint32_t slice) {
+  const unsigned char* end = f->bytes + (size_t)f->end_at[slice];
+  return bfr_load_half(end) == f->right_end[slice][0] && bfr_load_half(end + 4) == f->right_end[slice][1];
+}
+
+/* By the live word, the file's end word, and that of the last of these slices: a cut takes it with any one before. */
+static int bfr_is_sound(const bfr_filter* f, uint32_t slices) {
   const unsigned char* live = f->bytes + BFR_LIVE_AT;
-  const unsigned char* end = f->bytes + (size_t)f->end_at;
-  return bfr_load_half(live) == f->right[0] && bfr_load_half(live + 4) == f->right[1] &&
-         bfr_load_half(end) == f->right[2] && bfr_load_half(end + 4) == f->right[3];
+  return bfr_load_half(live) == f->right_live[0] && bfr_load_half(live + 4) == f->right_live[1] && bfr_has_end(f, 0) &&
+         (slices == 1 || bfr_has_end(f, slices - 1));
 }
 
 static void bfr_load_epoch(const bfr_filter* f, uint32_t epoch[2]) {
@@ -740,18 +825,27 @@ static const unsigned char* bfr_line(const bfr_filter* f, uint64_t digest) {
   return f->bytes + (size_t)(f->body_at + 64 * line);
 }
 
-static int bfr_is_in_line(const bfr_filter* f, uint64_t digest) {
-  const unsigned char* at = bfr_line(f, digest);
+static int bfr_is_in_line(const bfr_filter* f, const unsigned char* at, uint64_t digest) {
   uint32_t h = (uint32_t)digest, i;
   for (i = 0; i < f->num_probes; ++i) {
     h *= 0x9e3779b9u;
-    if (f->layout == BFR_BLOCKED) { /* bit h >> 23 of the line */
+    if (f->layout != BFR_COUNTING) { /* bit h >> 23 of the line */
       if ((bfr_load_byte(at + (h >> 26)) >> (h >> 23 & 7) & 1) == 0) return 0;
     } else { /* counter h >> 25 */
       if ((bfr_load_byte(at + (h >> 26)) >> (h >> 25 & 1) * 4 & 15) == 0) return 0;
     }
   }
   return 1;
+}
+
+/* Each slice is a body of the layout blocked. */
+static int bfr_is_in_slices(const bfr_filter* f, uint64_t digest, uint32_t slices) {
+  uint64_t lines = f->num_bits / 512;
+  uint32_t i;
+  for (i = 0; i < slices; ++i, lines *= f->growth) {
+    if (bfr_is_in_line(f, f->bytes + (size_t)(f->slice_at[i] + 64 * bfr_high(digest, lines)), digest)) return 1;
+  }
+  return 0;
 }
 
 static int bfr_is_in_bits(const bfr_filter* f, uint64_t digest) {
@@ -838,27 +932,31 @@ static int bfr_is_in_shard(const bfr_filter* f, uint64_t digest) {
   return 1;
 }
 
-static int bfr_is_in(const bfr_filter* f, uint64_t digest) {
+static int bfr_is_in(const bfr_filter* f, uint64_t digest, uint32_t slices) {
+  if (f->growth > 0) return bfr_is_in_slices(f, digest, slices);
   if (f->layout == BFR_STATIC) return bfr_is_in_shard(f, digest);
   if (f->epochs > 0) return bfr_is_in_a_word(f, digest);
-  return f->layout == BFR_CLASSIC ? bfr_is_in_bits(f, digest) : bfr_is_in_line(f, digest);
+  return f->layout == BFR_CLASSIC ? bfr_is_in_bits(f, digest) : bfr_is_in_line(f, bfr_line(f, digest), digest);
 }
 
 /* Compares live word and end word before the bits are read and after: before, since a file that lost a key, was
  * poisoned and recovered while this thread stood still looks right after; after, since the bits may be those of a file
  * that was lost meanwhile.  The loads stay in this order.  The live page's epoch is the same before and after, or the
  * key may have been added to a word that was read before, and cleared from one that was read later.  Its halves are
- * compared one by one: a half has its value again only after 2^31 turns. */
+ * compared one by one: a half has its value again only after 2^31 turns.  The slices that count are loaded before all
+ * this, and need not be loaded again: a key whose add had returned is in one of them. */
 int bfr_contains_digest(const bfr_filter* f, uint64_t digest) {
-  uint32_t epoch[2];
+  uint32_t epoch[2], slices;
   if (f == NULL || f->bytes == NULL) return BFR_ENOTOPEN;
   if (bfr_high(digest, f->num_parts) != f->part) return BFR_EPART;
-  if (!bfr_is_sound(f)) return BFR_MAYBE;
+  slices = bfr_load_slices(f);
+  bfr_fence();
+  if (slices == 0 || !bfr_is_sound(f, slices)) return BFR_MAYBE;
   bfr_load_epoch(f, epoch);
   bfr_fence();
-  if (bfr_is_in(f, digest)) return BFR_MAYBE;
+  if (bfr_is_in(f, digest, slices)) return BFR_MAYBE;
   bfr_fence();
-  return bfr_is_sound(f) && bfr_is_epoch(f, epoch) ? BFR_ABSENT : BFR_MAYBE;
+  return bfr_is_sound(f, slices) && bfr_is_epoch(f, epoch) ? BFR_ABSENT : BFR_MAYBE;
 }
 
 int bfr_digest(const bfr_filter* f, const void* key, size_t n, uint64_t* digest) {
@@ -876,10 +974,12 @@ int bfr_contains(const bfr_filter* f, const void* key, size_t n) {
 }
 
 int bfr_health(const bfr_filter* f) {
-  uint32_t now[2];
+  uint32_t now[2], slices;
   uint64_t live;
   if (f == NULL || f->bytes == NULL) return BFR_ENOTOPEN;
-  if (bfr_is_sound(f)) return BFR_OK;
+  slices = bfr_load_slices(f);
+  bfr_fence();
+  if (slices > 0 && bfr_is_sound(f, slices)) return BFR_OK;
   now[0] = bfr_load_half(f->bytes + BFR_LIVE_AT);
   now[1] = bfr_load_half(f->bytes + BFR_LIVE_AT + 4);
   live = bfr_u64((const unsigned char*)now);
@@ -888,7 +988,8 @@ int bfr_health(const bfr_filter* f) {
   if ((live & (BFR_SUPERSEDED | BFR_REPLACED)) != 0) return BFR_ESUPERSEDED;
   if ((live & BFR_RECOVERING) != 0) return BFR_ERECOVERING;
   if ((live & BFR_LATER_STATES) != 0) return BFR_ELATER;
-  return (live & BFR_FILLING) != 0 ? BFR_EFILLING : BFR_ELOST;
+  if ((live & BFR_FILLING) != 0) return BFR_EFILLING;
+  return slices == 0 && bfr_counted(f, f->bytes + BFR_LIVE_AT) > f->slices ? BFR_EGREW : BFR_ELOST;
 }
 
 int bfr_verify(const bfr_filter* f) {
@@ -897,7 +998,7 @@ int bfr_verify(const bfr_filter* f) {
   if (f == NULL || f->bytes == NULL) return BFR_ENOTOPEN;
   if (f->sealed == 0) return BFR_ENOTSEALED;
   salt = bfr_salt(f);
-  sums = f->bytes + (size_t)(f->end_at - 8 * f->chunks);
+  sums = f->bytes + (size_t)(f->end_at[0] - 8 * f->chunks);
   for (i = 0; i < 32; ++i) keys += bfr_u64(f->bytes + BFR_LIVE_AT + 64 + 64 * (size_t)i);
   if (keys != f->sealed_keys || bfr_xxh3(sums, (size_t)(8 * f->chunks), salt) != f->sums_checksum) return BFR_EDAMAGED;
   for (i = 0; i < f->chunks; ++i) {
@@ -908,7 +1009,7 @@ int bfr_verify(const bfr_filter* f) {
       return BFR_EDAMAGED;
     }
   }
-  return bfr_is_sound(f) ? BFR_OK : BFR_EDAMAGED;
+  return bfr_is_sound(f, 1) ? BFR_OK : BFR_EDAMAGED;
 }
 
 /* --- The system's files ------------------------------------------------------------------------------------------- */
@@ -917,6 +1018,13 @@ int bfr_verify(const bfr_filter* f) {
 typedef HANDLE bfr_file;
 
 static void bfr_file_close(bfr_file file) { CloseHandle(file); }
+
+static int bfr_file_bytes(bfr_file file, uint64_t* bytes) {
+  LARGE_INTEGER size;
+  if (!GetFileSizeEx(file, &size)) return BFR_EREAD;
+  *bytes = (uint64_t)size.QuadPart;
+  return BFR_OK;
+}
 
 static int bfr_file_open(const char* path, bfr_file* file, uint64_t* bytes) {
   BY_HANDLE_FILE_INFORMATION facts;
@@ -969,6 +1077,13 @@ static void bfr_file_close(bfr_file file) {
   const int before = errno;
   close(file);
   errno = before;
+}
+
+static int bfr_file_bytes(bfr_file file, uint64_t* bytes) {
+  struct stat facts;
+  if (fstat(file, &facts) != 0) return BFR_EREAD;
+  *bytes = (uint64_t)facts.st_size;
+  return BFR_OK;
 }
 
 static int bfr_file_open(const char* path, bfr_file* file, uint64_t* bytes) {
@@ -1028,13 +1143,20 @@ static int bfr_file_is_local(bfr_file file) {
 /* Reads the header and the end word, and judges them. */
 static int bfr_look(bfr_filter* f, bfr_file file, uint64_t file_bytes, unsigned flags, const unsigned char* secret,
                     unsigned char header[BFR_HEADER]) {
-  unsigned char end[8];
+  unsigned char end[8], last[8];
+  uint64_t slices;
   int code = file_bytes < BFR_HEADER ? BFR_ETOOSHORT : bfr_file_read(file, 0, header, BFR_HEADER);
   if (code == BFR_OK) code = bfr_read_identity(f, header, file_bytes, secret);
   if (code != BFR_OK) return code;
   if ((flags & BFR_ANY_FILESYSTEM) == 0 && !bfr_file_is_local(file)) return BFR_EFILESYSTEM;
-  code = bfr_file_read(file, f->end_at, end, 8);
-  return code == BFR_OK ? bfr_judge(f, header, end) : code;
+  slices = bfr_counted(f, header + BFR_LIVE_AT);
+  if (slices > 1) code = bfr_file_bytes(file, &file_bytes); /* it may have grown since */
+  if (code != BFR_OK) return code;
+  code = bfr_file_read(file, f->end_at[0], end, 8);
+  if (code != BFR_OK || slices <= 1) return code == BFR_OK ? bfr_judge(f, header, end, end) : code;
+  if (f->end_at[slices - 1] + 8 > file_bytes) return bfr_judge(f, header, end, NULL);
+  code = bfr_file_read(file, f->end_at[slices - 1], last, 8);
+  return code == BFR_OK ? bfr_judge(f, header, end, last) : code;
 }
 
 /* A slot that another process is writing looks torn for a moment: so this looks again. */
@@ -1047,10 +1169,10 @@ static int bfr_admit(bfr_filter* f, bfr_file file, uint64_t file_bytes, unsigned
   return code;
 }
 
-/* Reads the body of an admitted file.  Identity, slots, live word and epoch are the same before and after, or there is
- * no copy: no writer had the file open. */
-static int bfr_copy(bfr_filter* f, bfr_file file, unsigned char header[BFR_HEADER]) {
-  const size_t length = (size_t)f->end_at + 8, body_at = (size_t)f->body_at;
+/* Reads the body of an admitted file.  Identity, slots, live word, epoch and number of slices are the same before and
+ * after, or there is no copy: no writer had the file open. */
+static int bfr_copy(bfr_filter* f, bfr_file file, unsigned char header[BFR_HEADER], uint64_t slices) {
+  const size_t length = (size_t)f->end_at[slices - 1] + 8, body_at = (size_t)f->body_at;
   unsigned char* copy = (unsigned char*)calloc(length, 1);
   int code;
   if (copy == NULL) return BFR_EMEMORY;
@@ -1058,20 +1180,28 @@ static int bfr_copy(bfr_filter* f, bfr_file file, unsigned char header[BFR_HEADE
   code = bfr_file_read(file, f->body_at, copy + body_at, length - body_at);
   if (code == BFR_OK) code = bfr_file_read(file, 0, header, BFR_HEADER);
   if (code == BFR_OK && memcmp(copy, header, BFR_LIVE_AT + 8) != 0) code = BFR_ECHANGED;
-  if (code == BFR_OK && memcmp(copy + BFR_LIVE_AT + 16, header + BFR_LIVE_AT + 16, 8) != 0) code = BFR_ECHANGED;
-  if (code == BFR_OK) code = bfr_judge(f, header, copy + (size_t)f->end_at);
+  if (code == BFR_OK && memcmp(copy + BFR_LIVE_AT + 16, header + BFR_LIVE_AT + 16, 16) != 0) code = BFR_ECHANGED;
+  if (code == BFR_OK) code = bfr_judge(f, header, copy + (size_t)f->end_at[0], copy + length - 8);
   if (code != BFR_OK) return free(copy), code;
   f->owned = copy;
-  bfr_answer_from(f, copy);
+  bfr_answer_from(f, copy, length);
   return BFR_OK;
 }
 
-static int bfr_map(bfr_filter* f, bfr_file file) {
-  const size_t length = (size_t)f->end_at + 8;
-  f->owned = bfr_file_map(file, length);
+/* Maps also the places of slices that are not there yet, where the system shows them once the file has grown. */
+static int bfr_map(bfr_filter* f, bfr_file file, uint64_t slices) {
+#ifdef __linux__
+  uint64_t most = bfr_most_slices(f);
+#else
+  uint64_t most = slices;
+#endif
+  for (; most >= slices && f->owned == NULL; --most) {
+    const uint64_t length = f->end_at[most - 1] + 8;
+    if (length <= PTRDIFF_MAX) f->owned = bfr_file_map(file, (size_t)length);
+    if (f->owned != NULL) f->length = (size_t)length;
+  }
   if (f->owned == NULL) return BFR_EMAP;
-  f->length = length;
-  bfr_answer_from(f, (const unsigned char*)f->owned);
+  bfr_answer_from(f, (const unsigned char*)f->owned, f->length);
   return BFR_OK;
 }
 
@@ -1087,27 +1217,32 @@ static int bfr_end(bfr_filter* f, int code) {
 
 int bfr_open(bfr_filter* f, const char* path, unsigned flags, const unsigned char* secret) {
   unsigned char header[BFR_HEADER];
-  uint64_t file_bytes = 0;
+  uint64_t file_bytes = 0, slices = 0;
   bfr_file file;
   int code;
   if (!bfr_begin(f) || path == NULL || (flags & ~(unsigned)(BFR_COPY | BFR_ANY_FILESYSTEM)) != 0) return BFR_EINVAL;
   code = bfr_file_open(path, &file, &file_bytes);
   if (code != BFR_OK) return code;
   code = bfr_admit(f, file, file_bytes, flags, secret, header);
-  if (code == BFR_OK && f->end_at + 8 > PTRDIFF_MAX) code = BFR_EMEMORY;
-  if (code == BFR_OK) code = (flags & BFR_COPY) != 0 ? bfr_copy(f, file, header) : bfr_map(f, file);
+  if (code == BFR_OK) slices = bfr_counted(f, header + BFR_LIVE_AT);
+  if (code == BFR_OK && f->end_at[slices - 1] + 8 > PTRDIFF_MAX) code = BFR_EMEMORY;
+  if (code == BFR_OK) code = (flags & BFR_COPY) != 0 ? bfr_copy(f, file, header, slices) : bfr_map(f, file, slices);
   bfr_file_close(file);
   return bfr_end(f, code);
 }
 
 int bfr_open_memory(bfr_filter* f, const void* bytes, size_t num_bytes, const unsigned char* secret) {
   const unsigned char* data = (const unsigned char*)bytes;
+  const unsigned char* last = NULL;
+  uint64_t slices;
   int code;
   if (!bfr_begin(f) || data == NULL || (uintptr_t)bytes % 8 != 0) return BFR_EINVAL;
   if (num_bytes < BFR_HEADER) return BFR_ETOOSHORT;
   code = bfr_read_identity(f, data, num_bytes, secret);
-  if (code == BFR_OK) code = bfr_judge(f, data, data + (size_t)f->end_at);
-  if (code == BFR_OK) bfr_answer_from(f, data);
+  slices = code == BFR_OK ? bfr_counted(f, data + BFR_LIVE_AT) : 0;
+  if (slices > 0 && f->end_at[slices - 1] + 8 <= num_bytes) last = data + (size_t)f->end_at[slices - 1];
+  if (code == BFR_OK) code = bfr_judge(f, data, data + (size_t)f->end_at[0], last);
+  if (code == BFR_OK) bfr_answer_from(f, data, num_bytes);
   return bfr_end(f, code);
 }
 

@@ -10,6 +10,7 @@ import reader
 NAN, INFINITY = float("nan"), float("inf")
 NOTE = b"the note"  # the note of every file that is broken
 WINDOW_MS = 86_400_000  # for how long the keys of every file are kept whose keys expire
+GROWING, GROWTH = 8, 10  # the layout that grows, and by how much every file of it
 PAGE = 4096
 SYNCING, LIVE_EPOCH, LIVE_NUM_SLICES = (3 * PAGE + at for at in (8, 16, 24))
 
@@ -53,14 +54,19 @@ def stretched(data, header_bytes, body_offset):
     return record + data[start:]
 
 
-def window_of(data):
-    """Returns the record without which a filter whose keys expire is refused."""
-    return record(6, 1, struct.pack("<Q", WINDOW_MS)) if number(data, 32, 2) in reader.EPOCHS else b""
+def growth_record(growth, reserved=0, flags=1):
+    return record(7, flags, struct.pack("<II", growth, reserved))
+
+
+def needed_record(data):
+    """Returns the record without which a filter is refused whose keys expire, or that grows."""
+    layout = number(data, 32, 2)
+    return record(6, 1, struct.pack("<Q", WINDOW_MS)) if layout in reader.EPOCHS else growth_record(GROWTH) if layout == GROWING else b""
 
 
 def with_records(data, records, records_bytes=None):
-    """Replaces the parameter records, except that of the window. The other spare bytes of the record become zero."""
-    only_records(data, window_of(data) + records, records_bytes)
+    """Replaces the parameter records, except the one that the layout needs. The other spare bytes of the record become zero."""
+    only_records(data, needed_record(data) + records, records_bytes)
 
 
 def only_records(data, records, records_bytes=None):
@@ -126,7 +132,8 @@ IDENTITY = {
     "a secret check of another hash": (records(record(2, 1, bytes(16))), "BFS_ERECORD"),
     "seeds of another hash": (records(record(5, 1, bytes(20))), "BFS_ERECORD"),
     "a window of a layout without epochs, or a second one": (records(record(6, 1, struct.pack("<Q", 1))), "BFS_ERECORD"),
-    "layout 8": (field(32, "H", 8), "BFS_ELAYOUT"),
+    "a growth of a layout that does not grow, or a second one": (records(growth_record(GROWTH)), "BFS_ERECORD"),
+    "layout 9": (field(32, "H", 9), "BFS_ELAYOUT"),
     "num_probes 0": (field(36, "I", 0), "BFS_EPROBES"),
     "num_probes 65": (field(36, "I", 65), "BFS_EPROBES"),
     "num_probes 2^32 - 1": (field(36, "I", 2**32 - 1), "BFS_EPROBES"),
@@ -158,13 +165,13 @@ IDENTITY = {
     "a critical record of an unknown type": (records(record(65535, 1, b"later")), "BFS_EFEATURE"),
     "a critical record of an unknown type, later minor version": (both(records(record(65535, 1, b"")), field(10, "H", 1)),
                                                                  "BFS_EFEATURE"),
-    "a critical record of the first unknown type": (records(record(7, 1, b"")), "BFS_EFEATURE"),
-    "a critical record of an unknown type behind the note": (records(record(1, 0, NOTE) + record(7, 1, b"later")), "BFS_EFEATURE"),
-    "a critical record of an unknown type behind a malformed one": (records(record(1, 1, NOTE) + record(7, 1, b"")), "BFS_EFEATURE"),
+    "a critical record of the first unknown type": (records(record(8, 1, b"")), "BFS_EFEATURE"),
+    "a critical record of an unknown type behind the note": (records(record(1, 0, NOTE) + record(8, 1, b"later")), "BFS_EFEATURE"),
+    "a critical record of an unknown type behind a malformed one": (records(record(1, 1, NOTE) + record(8, 1, b"")), "BFS_EFEATURE"),
     "a critical record of an unknown type with an unknown flag": (records(record(65535, 3, b"")), "BFS_EFEATURE"),
     "a critical record of an unknown type that is longer than what is left": (records(record(65535, 1, b"", 1)), "BFS_ERECORD"),
     "a critical record of an unknown type behind one that is longer than what is left": (
-        records(record(1, 0, NOTE, 2**32 - 1) + record(7, 1, b"")), "BFS_ERECORD"),
+        records(record(1, 0, NOTE, 2**32 - 1) + record(8, 1, b"")), "BFS_ERECORD"),
     "a record of type 0": (records(record(0, 0, b"")), None),
     "a record with an unknown flag": (records(record(65535, 2, b"later")), "BFS_ERECORD"),
     "a record with an unknown flag, later minor version": (both(records(record(65535, 2, b"")), field(10, "H", 1)), None),
@@ -216,6 +223,50 @@ WINDOW_IDENTITY = {
     "a hash that gives positions": (field(34, "H", 9), "BFS_EHASH"),
     "num_bits of half a line": (both(field(40, "Q", 512 * 63 + 256), field(80, "Q", 64 * 63 + 32)), "BFS_EBITS"),
     "num_bits of a line less": (field(40, "Q", 512 * 63), "BFS_EBODY"),
+}
+# Of IDENTITY: what has another code where a filter grows.
+OF_GROWTH = {"capacity 2^63 - 1": (field(48, "Q", 2**63 - 1), "BFS_ERECORD")}
+ALL_SLICES = sum(GROWTH**i for i in range(5))  # as many times as large as the first one
+
+
+def growth(*arguments):
+    """Returns a change: the record of the growth becomes this one. The note stays."""
+    return lambda data: only_records(data, growth_record(*arguments) + record(1, 0, NOTE))
+
+
+def growth_value(value):
+    return lambda data: only_records(data, record(7, 1, value) + record(1, 0, NOTE))
+
+
+# Changes to a file of one slice.
+GROWTH_IDENTITY = {
+    "no growth": (lambda d: only_records(d, record(1, 0, NOTE)), "BFS_ERECORD"),
+    "no growth, later minor version": (both(lambda d: only_records(d, record(1, 0, NOTE)), field(10, "H", 1)), "BFS_ERECORD"),
+    **{f"growth {number}": (growth(number), code) for number, code in (
+        (0, "BFS_ERECORD"), (1, "BFS_ERECORD"), (2, None), (16, None), (17, "BFS_ERECORD"), (2**16, "BFS_ERECORD"), (2**32 - 1, "BFS_ERECORD"))},
+    "growth 17, later minor version": (both(growth(17), field(10, "H", 1)), "BFS_ERECORD"),
+    "reserved bytes of the growth": (growth(GROWTH, 1), "BFS_ERECORD"),
+    "the last reserved byte of the growth": (growth(GROWTH, 1 << 31), "BFS_ERECORD"),
+    "reserved bytes of the growth, later minor version": (both(growth(GROWTH, 2**32 - 1), field(10, "H", 1)), None),
+    "the growth not critical": (growth(GROWTH, 0, 0), "BFS_ERECORD"),
+    "the growth not critical, later minor version": (both(growth(GROWTH, 0, 0), field(10, "H", 1)), "BFS_ERECORD"),
+    "the growth with an unknown flag": (growth(GROWTH, 0, 3), "BFS_ERECORD"),
+    "the growth with an unknown flag, later minor version": (both(growth(GROWTH, 0, 3), field(10, "H", 1)), None),
+    **{f"a growth of {size} bytes": (growth_value(struct.pack("<QQ", GROWTH, 0)[:size]), "BFS_ERECORD") for size in (0, 4, 7, 9, 16)},
+    "the growth before the note": (growth(GROWTH), None),
+    "two growths": (lambda d: only_records(d, growth_record(GROWTH) * 2), "BFS_ERECORD"),
+    "two growths, the second one impossible": (lambda d: only_records(d, growth_record(GROWTH) + growth_record(1)), "BFS_ERECORD"),
+    "the largest capacity for all slices": (field(48, "Q", (2**63 - 1) // ALL_SLICES), None),
+    "one key more than that": (field(48, "Q", (2**63 - 1) // ALL_SLICES + 1), "BFS_ERECORD"),
+    "a part": (records(record(4, 1, struct.pack("<IIQ", 0, 2, 5))), "BFS_ERECORD"),
+    "a window": (records(record(6, 1, struct.pack("<Q", 1))), "BFS_ERECORD"),
+    "layout 1 with a growth": (field(32, "H", 1), "BFS_ERECORD"),
+    "layout 2 with a growth": (field(32, "H", 2), "BFS_ERECORD"),
+    "layout 5 with a growth": (field(32, "H", 5), "BFS_ERECORD"),
+    "a hash that gives positions": (field(34, "H", 9), "BFS_EHASH"),
+    "num_bits of half a line": (both(field(40, "Q", 512 * 63 + 256), field(80, "Q", 64 * 63 + 32)), "BFS_EBITS"),
+    "num_bits of a line less": (field(40, "Q", 512 * 63), "BFS_EBODY"),
+    "body_bytes of all slices": (field(80, "Q", 64 * 64 * ALL_SLICES), "BFS_EBODY"),
 }
 SECRET = bytes(range(16))  # the secret of every file that SECRET_IDENTITY breaks
 SECRET_CHECK = 128 + 8  # the offset of its value
@@ -334,7 +385,7 @@ FILE_ONLY = {
     "body_offset one page on, the end outside the file": (field(72, "Q", 16384 + PAGE), "BFS_EBODY"),
     "a note of 1024 bytes": (records(record(1, 0, b"n" * 1024)), None),
     "a note of 1025 bytes": (records(record(1, 0, b"n" * 1025)), "BFS_ERECORD"),
-    "records up to the checksum": (lambda d: with_records(d, record(65535, 0, bytes(4096 - 136 - 8 - len(window_of(d))))), None),
+    "records up to the checksum": (lambda d: with_records(d, record(65535, 0, bytes(4096 - 136 - 8 - len(needed_record(d))))), None),
     "records_bytes one record's head too many": (field(112, "I", 4096 - 136 + 8), "BFS_ERECORD"),
     "a reserved byte behind the records": (lambda d: put(d, 128 + number(d, 112, 4), "B", 1), "BFS_ERESERVED"),
     "the reserved byte before the checksum": (field(4087, "B", 1), "BFS_ERESERVED"),
@@ -467,3 +518,68 @@ END_WORD = {
     "the live word at the end": (lambda d: put(d, len(d) - 8, "Q", reader.xxh3(bytes(d[88:104]), 0) & ~0xffff | 1), "BFS_ELIVEWORD"),
     "the last page cut and grown again": (without_last_page, "BFS_ELIVEWORD"),
 }
+
+
+def end_word_of(which, change=lambda word: 0):
+    """Returns a change to the end word of a slice, from 0 on."""
+    def make(data):
+        at = slices_of(data)[which].end_at
+        put(data, at, "Q", change(number(data, at, 8)))
+    return make
+
+
+def slices_of(data):
+    f = reader.Filter()
+    f.layout, f.hash, f.k, f.m, f.start, f.growth_record = GROWING, 1, 1, number(data, 40, 8), number(data, 72, 8), struct.pack("<II", GROWTH, 0)
+    f.file_id = bytes(data[88:104])
+    return f.slices
+
+
+def cut_to(which, more=8):
+    """Returns a change: the file ends so many bytes after the beginning of a slice's end word."""
+    return lambda data: data.__delitem__(slice(slices_of(data)[which].end_at + more, None))
+
+
+def numbers(of_slots, live, minor=0):
+    """Returns a change: slot A, the newest, and slot B, or both, have this number of slices, and so has the live page."""
+    of_a, of_b = of_slots if isinstance(of_slots, tuple) else (of_slots, of_slots)
+    change = both(field(PAGE + 12, "I", of_a), field(2 * PAGE + 12, "I", of_b), field(LIVE_NUM_SLICES, "Q", live), seal_slots)
+    return both(change, later) if minor else change
+
+
+# Changes to a clean file of three slices.
+SLICES = {
+    "the end word of the file": (end_word_of(0), "BFS_ELIVEWORD"),
+    "the end word of a slice in the middle": (end_word_of(1), None),
+    "the end word of the last slice": (end_word_of(2), "BFS_ELIVEWORD"),
+    "the end word of the last slice with the value of the slice before": (end_word_of(2, lambda word: word - 2**16), "BFS_ELIVEWORD"),
+    "the end word of the last slice with the value of the slice after it": (end_word_of(2, lambda word: word + 2**16 & 2**64 - 1), "BFS_ELIVEWORD"),
+    "the end word of the last slice, bit 0": (end_word_of(2, lambda word: word ^ 1), "BFS_ELIVEWORD"),
+    "cut by a byte": (cut_to(2, 7), "BFS_ELIVEWORD"),
+    "cut before the last end word": (cut_to(2, 0), "BFS_ELIVEWORD"),
+    "cut to two slices": (cut_to(1), "BFS_ELIVEWORD"),
+    "cut to one slice": (cut_to(0), "BFS_ELIVEWORD"),
+    "cut in the end word of the first slice": (cut_to(0, 7), "BFS_EBODY"),
+    **{f"{name} in the live page": (field(LIVE_NUM_SLICES, "Q", value), code) for name, value, code in (
+        ("no slice", 0, "BFS_ERESERVED"), ("four slices", 4, "BFS_ELIVEWORD"), ("five slices", 5, "BFS_ELIVEWORD"), ("six slices", 6, "BFS_ERESERVED"),
+        ("2^32 + 3 slices", 2**32 + 3, "BFS_ERESERVED"), ("2^64 - 1 slices", 2**64 - 1, "BFS_ERESERVED"), ("one slice", 1, "BFS_EUNCLEAN"),
+        ("two slices", 2, "BFS_EUNCLEAN"))},
+    **{f"{name} in the live page, later minor version": (both(field(LIVE_NUM_SLICES, "Q", value), later), "BFS_ELIVEWORD") for name, value in (
+        ("no slice", 0), ("six slices", 6), ("2^32 + 3 slices", 2**32 + 3), ("2^64 - 1 slices", 2**64 - 1))},
+    **{f"{of_slots} in both slots": (numbers(of_slots, 3), code) for of_slots, code in (
+        (0, "BFS_ERESERVED"), (1, "BFS_EUNCLEAN"), (2, "BFS_EUNCLEAN"), (4, "BFS_EUNCLEAN"), (5, "BFS_EUNCLEAN"), (6, "BFS_ERESERVED"),
+        (2**32 - 1, "BFS_ERESERVED"))},
+    **{f"{of_slots} in both slots, later minor version": (numbers(of_slots, 3, 1), "BFS_EUNCLEAN") for of_slots in (0, 2, 4, 6, 2**32 - 1)},
+    "0 everywhere, later minor version": (numbers(0, 0, 1), "BFS_ELIVEWORD"),
+    "6 everywhere, later minor version": (numbers(6, 6, 1), "BFS_ELIVEWORD"),
+    "0 in the older slot": (numbers((3, 0), 3), "BFS_ERESERVED"),
+    "6 in the older slot": (numbers((3, 6), 3), "BFS_ERESERVED"),
+    "2 in the older slot": (numbers((3, 2), 3), None),
+    "5 in the older slot": (numbers((3, 5), 3), None),
+    "the number of the older slot in the live page": (numbers((3, 2), 2), "BFS_EUNCLEAN"),
+    "two slices everywhere": (numbers(2, 2), None),  # the keys of the third one are lost: no reader can know
+    "another file behind its end": (lambda data: data.extend(bytes(data)), None),
+}
+# Of STATE: what is another fault where a body grows.
+OF_SLICES = {"both slots with two slices", "both slots with words of a later minor version", "two slices in the live page",
+             "words of a later minor version in the live page"}

@@ -13,9 +13,9 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import bfstore_ctypes as bfs
 import readers as reader
-from breakage import (EMBEDDED_ONLY, END_WORD, FILE_ONLY, FOREIGN_IDENTITY, IDENTITY, JAVA, JAVA_IDENTITY, JAYBIRD, JAYBIRD_IDENTITY, NOTE,
+from breakage import (growth_record, EMBEDDED_ONLY, END_WORD, FILE_ONLY, FOREIGN_IDENTITY, IDENTITY, JAVA, JAVA_IDENTITY, JAYBIRD, JAYBIRD_IDENTITY, NOTE,
                       PAGE, SECRET, SECRET_IDENTITY, STATE, both, field, SEEDED,
-                      SEEDED_IDENTITY, OF_EPOCHS, WINDOW_IDENTITY, WINDOW_MS, WINDOW_STATE, fill, number, put, record, seal_identity, seal_slots, stretched, with_records)
+                      SEEDED_IDENTITY, GROWING, GROWTH_IDENTITY, OF_EPOCHS, OF_GROWTH, OF_SLICES, SLICES, WINDOW_IDENTITY, WINDOW_MS, WINDOW_STATE, fill, number, put, record, seal_identity, seal_slots, stretched, with_records)
 
 sys.argv.pop(2)
 LIBRARY = bfs.load(sys.argv.pop(1))
@@ -35,8 +35,16 @@ def takes_no_adds(data, flags):
     return "BFS_EUNSUPPORTED" if flags == bfs.WRITE and number(data, 32, 2) in {*reader.EPOCHS, *bfs.BUILT_LAYOUTS.values()} else None
 
 
+def identity_rules(layout):
+    return {**IDENTITY, **(OF_GROWTH if layout in bfs.GROWING_LAYOUTS else {})}
+
+
 # Files of the others are sealed: static_test.py breaks them.
 WRITTEN_LAYOUTS = [layout for layout in bfs.LAYOUTS if layout not in bfs.BUILT_LAYOUTS]
+
+
+# A filter that grows is a file.
+EMBEDDED_LAYOUTS = [layout for layout in bfs.LAYOUTS if layout not in bfs.GROWING_LAYOUTS]
 
 
 class BrokenFields(unittest.TestCase):
@@ -163,17 +171,17 @@ class BrokenFields(unittest.TestCase):
                 check(data, code)
 
     def test_the_unbroken_forms_are_accepted(self):
-        for layout in bfs.LAYOUTS:
+        for layout in EMBEDDED_LAYOUTS:
             self.check_embedded(self.make_embedded(layout), None)
         for layout in WRITTEN_LAYOUTS:
             self.check_file(self.make_file(layout), None)
 
     def test_each_field_of_a_file_s_identity(self):
         for layout in WRITTEN_LAYOUTS:
-            self.check_identities(self.of_1970(layout), {**IDENTITY, **FILE_ONLY}, self.check_file)
+            self.check_identities(self.of_1970(layout), {**identity_rules(layout), **FILE_ONLY}, self.check_file)
 
     def test_each_field_of_an_embedded_identity(self):
-        for layout in bfs.LAYOUTS:
+        for layout in EMBEDDED_LAYOUTS:
             self.check_identities(self.make_embedded(layout), {**IDENTITY, **EMBEDDED_ONLY}, self.check_embedded)
 
     def test_each_rule_of_an_identity_whose_keys_expire(self):
@@ -181,14 +189,42 @@ class BrokenFields(unittest.TestCase):
             self.check_identities(self.of_1970(layout), WINDOW_IDENTITY, self.check_file)
             self.check_identities(self.make_embedded(layout), WINDOW_IDENTITY, self.check_embedded)
 
+    def test_each_rule_of_an_identity_that_grows(self):
+        self.check_identities(self.make_file("growing"), GROWTH_IDENTITY, self.check_file)
+
+    def test_a_growing_filter_is_never_embedded(self):
+        for layout in ("blocked", "classic", "window"):
+            for name, change in (("with a growth", both(field(32, "H", GROWING), lambda data: with_records(data, b""))),
+                                 ("without one", field(32, "H", GROWING)), ("a growth alone", lambda data: with_records(data, growth_record(10)))):
+                with self.subTest(name, layout=layout):
+                    data = self.make_embedded(layout)
+                    change(data)
+                    seal_identity(data)
+                    self.check_embedded(data, "BFS_ERECORD")
+
+    def test_a_growing_file_is_never_sealed(self):
+        """Also if it has checksums, and an end word behind them."""
+        for layout, code in (("blocked", None), ("growing", "BFS_ERECORD")):
+            data = self.make_file(layout)
+            end = len(data) - 8
+            salt = reader.xxh3(bytes(data[88:104]), 0)
+            sums = struct.pack("<Q", reader.xxh3(bytes(data[16384:16384 + 4096]), salt))
+            keys = reader.open_file(self.path).keys_added
+            with_records(data, record(3, 0, struct.pack("<IIQQQQ", 65536, 0, 1, end, reader.xxh3(sums, salt), keys)))
+            put(data, 20, "I", 1)
+            seal_identity(data)
+            data[end:end] = sums
+            self.check_file(data, code, code or "BFS_ESEALED")
+
     def test_each_rule_of_an_identity_with_a_secret(self):
         with_secret = {"hash": "siphash", "secret": SECRET, "seed": None, "note": None}
         for layout in WRITTEN_LAYOUTS:
-            file, embedded = self.make_file(layout, **with_secret), self.make_embedded(layout, **with_secret)
-            self.check_secret_file(file, None)
-            self.check_secret_embedded(embedded, None)
-            self.check_identities(file, SECRET_IDENTITY, self.check_secret_file)
-            self.check_identities(embedded, SECRET_IDENTITY, self.check_secret_embedded)
+            forms = [(self.make_file(layout, **with_secret), self.check_secret_file)]
+            if layout in EMBEDDED_LAYOUTS:
+                forms.append((self.make_embedded(layout, **with_secret), self.check_secret_embedded))
+            for base, check in forms:
+                check(base, None)
+                self.check_identities(base, SECRET_IDENTITY, check)
 
     def test_each_rule_of_an_identity_with_positions(self):
         for given, rules in ((SEEDED, SEEDED_IDENTITY), (JAVA, JAVA_IDENTITY), (JAYBIRD, JAYBIRD_IDENTITY), *FOREIGN_IDENTITY):
@@ -219,7 +255,7 @@ class BrokenFields(unittest.TestCase):
     def test_records_that_end_within_their_last_8_bytes(self):
         for base, check in ((self.make_file(), self.check_file), (self.make_embedded(), self.check_embedded)):
             base = bytearray(base)
-            with_records(base, record(7, 0, b""), 9)  # the extra byte is zero, like reserved bytes
+            with_records(base, record(8, 0, b""), 9)  # the extra byte is zero, like reserved bytes
             seal_identity(base)
             check(base, "BFS_ERECORD")
 
@@ -280,14 +316,15 @@ class BrokenFields(unittest.TestCase):
         self.check_file(data, "BFS_ECANARY")
 
     def test_state_slots_and_live_word(self):
-        for layout in ("blocked", *filter(window_ms, bfs.LAYOUTS)):
+        for layout in ("blocked", *bfs.GROWING_LAYOUTS, *filter(window_ms, bfs.LAYOUTS)):
             base = self.make_file(layout)
             for name, (change, code) in STATE.items():
                 with self.subTest(name, layout=layout):
                     data = bytearray(base)
                     change(data)
                     self.assertNotEqual(data, base)
-                    if not (window_ms(layout) and name in OF_EPOCHS):
+                    others = OF_EPOCHS if window_ms(layout) else OF_SLICES if layout in bfs.GROWING_LAYOUTS else ()
+                    if name not in others:
                         self.check_file(data, code)
 
     def test_slots_and_live_page_of_one_epoch_or_of_two(self):
@@ -306,9 +343,45 @@ class BrokenFields(unittest.TestCase):
                         self.assertTrue(read.contains(b"a key"))
                         self.assertEqual(self.library_says(LIBRARY.bfs_open, self.path, flags, None), in_c(None if clean else "BFS_EUNCLEAN"))
 
+    def make_three_slices(self):
+        self.make_file("growing", capacity=10)
+        handle = bfs.open_path(LIBRARY, self.path, bfs.WRITE)
+        for i in range(200):
+            LIBRARY.bfs_add(handle, b"%d" % i, len(b"%d" % i))
+        self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
+        with open(self.path, "rb") as file:
+            return bytearray(file.read())
+
+    def test_slices_that_are_not_there(self):
+        base = self.make_three_slices()
+        read = reader.open_file(self.path)
+        self.assertEqual((read.num_slices, read.slot_slices, read.clean), (3, 3, True))
+        self.assertGreater(number(base, PAGE, 8), number(base, 2 * PAGE, 8), "slot A is the newest")
+        for name, (change, code) in SLICES.items():
+            with self.subTest(name):
+                data = bytearray(base)
+                change(data)
+                self.assertNotEqual(data, base)
+                if code == "BFS_EUNCLEAN":
+                    self.check_unclean(data)
+                else:
+                    self.check_file(data, code)
+
+    def check_unclean(self, data):
+        """reader.py opens such a file, and says what it is."""
+        self.save(data)
+        read = reader.open_file(self.path)
+        self.assertIs(read.clean, False)
+        self.assertTrue(read.contains(b"a key"))
+        for flags in (bfs.READ, bfs.WRITE, bfs.EXCLUSIVE):
+            self.assertEqual(self.library_says(LIBRARY.bfs_open, self.path, flags, None), in_c("BFS_EUNCLEAN"))
+
     def test_the_word_at_the_end(self):
         for layout in WRITTEN_LAYOUTS:
-            for base, check in ((self.make_file(layout), self.check_file), (self.make_embedded(layout), self.check_embedded)):
+            forms = [(self.make_file(layout), self.check_file)]
+            if layout in EMBEDDED_LAYOUTS:
+                forms.append((self.make_embedded(layout), self.check_embedded))
+            for base, check in forms:
                 for name, (change, code) in END_WORD.items():
                     with self.subTest(name, layout=layout):
                         data = bytearray(base)

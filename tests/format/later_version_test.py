@@ -260,7 +260,7 @@ class LaterVersion(unittest.TestCase):
 
     def test_what_forbids_reading_is_a_feature_while_the_newer_program_writes_and_when_it_has_closed(self):
         for name, change in (("incompat", field(24, "I", 1 << 31)), ("a layout", field(32, "H", 9)), ("a hash", field(34, "H", 9)),
-                             ("a critical record", lambda data: with_records(data, record(7, 1, b"later"))),
+                             ("a critical record", lambda data: with_records(data, record(8, 1, b"later"))),
                              ("a critical record behind an unknown one", lambda data: with_records(data, UNKNOWN + record(9999, 1, b"")))):
             for minor in (0, 1):
                 with self.subTest(name, minor=minor):

@@ -18,6 +18,8 @@ import programs  # found only now
 programs.need_module("xxhash", "python3-xxhash")
 from xxhash import xxh3_64_intdigest as xxh3, xxh64_intdigest as xxh64, xxh128
 
+from place import is_elsewhere  # needs xxhash, too
+
 POISONED, SUPERSEDED, RECOVERING, REPLACED, FILLING = (1 << bit for bit in range(1, 6))  # of the live word
 STATES = POISONED | SUPERSEDED | RECOVERING | REPLACED | FILLING
 LATER_STATES = sum(1 << bit for bit in range(6, 15))
@@ -334,8 +336,9 @@ def canary(hash_number, seed, m=0, seeds=()):
 
 
 # {number: (m is a multiple of this, bits of a cell, the body's bits are a multiple of this)}
-LAYOUTS = {1: (512, 1, 512), 2: (1, 1, 64), 3: (128, 4, 512), 4: (512, 1, 512), 5: (512, 1, 512), 6: (512, 1, 512), 7: (512, 1, 512)}
+LAYOUTS = {1: (512, 1, 512), 2: (1, 1, 64), 3: (128, 4, 512), 4: (512, 1, 512), 5: (512, 1, 512), 6: (512, 1, 512), 7: (512, 1, 512), 8: (512, 1, 512)}
 EPOCHS = {5: 8, 6: 4, 7: 2}  # {number of a layout whose keys expire: E}
+GROWING, NUMBERS = 8, range(1, 6)  # of slices
 
 
 def body_bytes(layout, m):
@@ -409,9 +412,12 @@ class Filter:
     damaged_shards = frozenset()
     secret, secret_check, filling, seeds, part_of = None, None, False, None, None
     window, epoch, turned_at, turned_after_boot, live_epoch = None, 0, 0, 0, 0
+    growth_record, num_slices, of_one_number, has_end = None, 1, True, True
     epochs = property(lambda self: EPOCHS.get(self.layout, 0))
+    growth = property(lambda self: number((self.growth_record or b"")[:4]))  # 0: does not grow
     window_ms = property(lambda self: number(self.window or b""))
 
+    slices = functools.cached_property(lambda self: list(slices_of(self)))
     division = functools.cached_property(lambda self: Division(self.body_bytes, self.k))
 
     def shard(self, i):
@@ -455,7 +461,7 @@ class Filter:
         return min(self.cell(i) for i in self.probes(digest))
 
     def in_doubt(self):
-        return self.filling or bool(self.live_word & (STATES | LATER_STATES))
+        return self.filling or not self.has_end or bool(self.live_word & (STATES | LATER_STATES))
 
     def has(self, cells):
         bits = LAYOUTS[self.layout][1]
@@ -476,12 +482,27 @@ class Filter:
         check([(self.hash < 4, "BFS_EKEYONLY")])
         if self.layout == 4:
             return self.in_doubt() or self.in_shard(digest)
+        if self.growth:
+            return self.in_doubt() or any(one.contains_digest(digest) for one in self.slices[:self.num_slices])
         return self.has(self.probes(digest))
 
     def contains(self, key):
         if self.hash > 3:
             return self.has(positions(key, self.hash, self.m, self.listed_seeds()))
         return self.contains_digest(self.digest(key))
+
+
+def slices_of(f):
+    """Yields the slices that a body has or may get, each as a filter of layout 1."""
+    at = f.start
+    for i in range(max(NUMBERS)):
+        one = Filter()
+        one.layout, one.hash, one.k, one.m = 1, f.hash, f.k, f.m * f.growth**i
+        one.body_bytes, one.end_word = one.m // 8, (end_word(f) + (i << 16)) % 2**64
+        one.start = up(at, 4096 if i == 0 or one.body_bytes < 2 << 20 else 2 << 20)
+        one.end_at = up(one.start + one.body_bytes, 4096)
+        yield one
+        at = one.end_at + 8
 
 
 def kinds(records):
@@ -514,12 +535,12 @@ def identity(data, form, limit, secret):
            (f.start % align == 0 and least <= f.start <= limit - f.body_bytes - 8, "BFS_EBODY"),
            (records % 8 == 0 and records <= size - 136, "BFS_ERECORD")])
     left = data[128:128 + records]
-    check([(not any(critical and kind not in range(1, 7) for kind, critical in kinds(left)), "BFS_EFEATURE")])
+    check([(not any(critical and kind not in range(1, 8) for kind, critical in kinds(left)), "BFS_EFEATURE")])
     while left:
         kind, flags, length = struct.unpack_from("<HHI", left)
         end = 8 + -(-length // 8) * 8
-        value, kind_of = left[8:8 + length], {1: "note", 2: "secret_check", 3: "seal", 4: "part_of", 5: "seeds", 6: "window"}.get(kind)
-        fits = {1: length <= 1024, 2: length == 16, 3: length == 40, 4: length == 16, 5: length in range(4, 257, 4), 6: length == 8}.get(kind, True) and flags % 2 == (kind in (2, 4, 5, 6))
+        value, kind_of = left[8:8 + length], {1: "note", 2: "secret_check", 3: "seal", 4: "part_of", 5: "seeds", 6: "window", 7: "growth_record"}.get(kind)
+        fits = {1: length <= 1024, 2: length == 16, 3: length == 40, 4: length == 16, 5: length in range(4, 257, 4), 6: length == 8, 7: length == 8}.get(kind, True) and flags % 2 == (kind in (2, 4, 5, 6, 7))
         check([(end <= len(left) and fits, "BFS_ERECORD"),
                (minor or flags < 2 and not any(left[8 + length:end]), "BFS_ERECORD"),
                (not kind_of or getattr(f, kind_of) is None, "BFS_ERECORD")])
@@ -529,11 +550,16 @@ def identity(data, form, limit, secret):
     check([((f.seal is not None) == (ro & 1 == 1) and (form == 1 or not ro & 1), "BFS_ERECORD"),
            ((f.secret_check is not None) == (f.hash == 3), "BFS_ERECORD"),
            ((f.window is not None) == (f.epochs > 0) and (f.window is None or f.window_ms >= 1), "BFS_ERECORD"),
+           ((f.growth_record is not None) == (f.layout == GROWING) and (form == 1 or not f.growth_record), "BFS_ERECORD"),
            ((f.seeds is not None) == (f.hash in WITH_SEEDS) and len(f.seeds or bytes(4 * f.k)) == 4 * f.k, "BFS_ERECORD")])
+    if f.layout == GROWING:
+        growth, zero = struct.unpack("<II", f.growth_record)
+        together = sum(growth**i for i in range(max(NUMBERS)))
+        check([(2 <= growth <= 16 and (minor or not zero) and f.m * together <= 2**48 and f.n * together < 2**63 and not f.seal, "BFS_ERECORD")])
     if f.part_of:
         part, parts, capacity = struct.unpack("<IIQ", f.part_of)
         unit, bits = LAYOUTS[f.layout][:2]
-        check([(parts >= 2 and part < parts and unit > 1 and f.layout != 4 and f.m * parts <= 2**48 // bits and 1 <= capacity < 2**63, "BFS_ERECORD")])
+        check([(parts >= 2 and part < parts and unit > 1 and f.layout not in (4, GROWING) and f.m * parts <= 2**48 // bits and 1 <= capacity < 2**63, "BFS_ERECORD")])
     seeds = f.listed_seeds()
     f.end_at = f.start + f.body_bytes
     if form == 1:
@@ -564,38 +590,72 @@ def check_end(f, word):
     check([(number(word) == end_word(f), "BFS_ELIVEWORD")])
 
 
+def is_valid(f, slot):
+    return number(slot[4088:]) == xxh3(slot[:4088], xxh3(f.file_id, 0)) and number(slot[8:12]) in (1, 2, 3, 4)
+
+
 def state(f, minor, a, b, live):
     """Reads the two state slots and the live page."""
-    slots = [(number(s[:8]), number(s[8:12]), s) for s in (b, a)  # if the sequences are equal, A is the newest
-             if number(s[4088:]) == xxh3(s[:4088], xxh3(f.file_id, 0)) and number(s[8:12]) in (1, 2, 3, 4)]
+    slots = [(number(s[:8]), number(s[8:12]), s) for s in (b, a) if is_valid(f, s)]  # if the sequences are equal, A is the newest
     slots.sort(key=lambda slot: slot[0])
-    syncing, epoch, num_slices = struct.unpack_from("<QQQ", live, 8)
-    check([(minor or not any(number(s[12:16]) != 1 or any(s[64 if kind < 3 else 72:72] + s[104 if f.epochs else 80:128] + s[1664:4088]) for _, kind, s in slots), "BFS_ERESERVED"),
+    syncing, epoch, f.num_slices = struct.unpack_from("<QQQ", live, 8)
+    numbers = NUMBERS if f.growth else (1,)
+    check([(minor or not any(number(s[12:16]) not in numbers or any(s[64 if kind < 3 else 72:72] + s[104 if f.epochs else 80:128] + s[1664:4088]) for _, kind, s in slots), "BFS_ERESERVED"),
            (minor or not any(number(s[72:76]) > 1 for _, _, s in slots), "BFS_ERESERVED"),
-           (minor or syncing < 2 and (f.epochs or not epoch) and num_slices == 1 and not any(live[32:64] + live[2112:]) and not any(any(live[at + 16:at + 64]) for at in range(64, 2112, 64)), "BFS_ERESERVED"), (slots, "BFS_ESLOTS")])
+           (minor or syncing < 2 and (f.epochs or not epoch) and f.num_slices in numbers and not any(live[32:64] + live[2112:]) and not any(any(live[at + 16:at + 64]) for at in range(64, 2112, 64)), "BFS_ERESERVED"), (slots, "BFS_ESLOTS")])
     sequence, f.state, newest = slots[-1]
     f.filling, f.live_word = number(newest[72:76]) != 0, number(live[:8])
     behind = f.filling and not f.live_word & FILLING  # of another moment than the live word
     f.live_epoch, (f.epoch, f.turned_at, f.turned_after_boot) = epoch, struct.unpack_from("<QQQ", newest, 80)
     f.of_one_epoch = not f.epochs or f.live_epoch // 2 == f.epoch
     f.clean = len(slots) == 2 and sequence == slots[0][0] + 1 and f.state == 1 and not behind and f.of_one_epoch
+    f.slot_slices = number(newest[12:16])
+    f.of_one_number = not f.growth or f.num_slices == f.slot_slices or f.num_slices > f.slot_slices and not f.clean
+    f.clean = f.clean and f.of_one_number
     f.marks = {owner: (mark, epoch) for owner, mark, epoch in struct.iter_unpack("<QQQ", newest[128:1664]) if mark or epoch}
     f.keys_added, f.keys_removed = (sum(number(live[i:i + 8]) for i in range(at, 2112, 64)) for at in (64, 72))
     check([(f.live_word & ~(STATES | LATER_STATES) == healthy_word(f), "BFS_ELIVEWORD"), (not f.live_word & LATER_STATES, "BFS_ELATER")])
 
 
+def check_last_end(f, fd, minor, live, slots):
+    """Checks the end word of the last slice that the live page counts. A file that may come from before a power cut needs that of
+    the slot's last slice alone: it is unclean then."""
+    has = lambda slices: number(os.pread(fd, 8, f.slices[slices - 1].end_at)) == f.slices[slices - 1].end_word
+    counted = number(live[24:32])
+    if counted in NUMBERS and has(counted) or counted not in NUMBERS and not minor:  # which are reserved
+        return
+    newest = max((page for page in slots if is_valid(f, page)), key=lambda page: number(page[:8]), default=bytes(4096))
+    durable = number(newest[12:16])
+    check([(counted in NUMBERS and durable in NUMBERS and is_elsewhere(fd, newest) and has(durable), "BFS_ELIVEWORD")])
+    f.has_end = False
+
+
+def from_header(fd, secret):
+    """Returns the filter by its header pages and its end word, without its bits."""
+    header = os.pread(fd, 16384, 0)
+    f, minor = identity(header, 1, os.fstat(fd).st_size, secret)
+    a, b, live = header[4096:8192], header[8192:12288], header[12288:]
+    check_end(f, os.pread(fd, 8, f.end_at))
+    if f.growth:
+        check_last_end(f, fd, minor, live, (a, b))
+    state(f, minor, a, b, live)
+    f.clean = f.clean and f.has_end
+    f.header = header
+    return f
+
+
+def read(file, at, size):
+    file.seek(at)
+    return file.read(size)
+
+
 def open_file(path, secret=None):
     check([(not os.path.islink(path), "BFS_ESYMLINK"), (stat.S_ISREG(os.lstat(path).st_mode), "BFS_ENOTREGULAR")])
     with open(path, "rb") as file:
-        header = file.read(16384)
-        f, minor = identity(header, 1, os.fstat(file.fileno()).st_size, secret)
-        file.seek(f.end_at)
-        check_end(f, file.read(8))
-        state(f, minor, header[4096:8192], header[8192:12288], header[12288:])
-        file.seek(f.start)
-        f.body = file.read(f.body_bytes)
-        file.seek(f.sums_at if f.seal else 0)
-        f.sums = file.read(8 * -(-f.body_bytes // 65536)) if f.seal else b""
+        f = from_header(file.fileno(), secret)
+        f.body, f.sums = read(file, f.start, f.body_bytes), read(file, f.sums_at, 8 * -(-f.body_bytes // 65536)) if f.seal else b""
+        for one in f.slices[:f.num_slices] if f.growth else []:
+            one.body = read(file, one.start, one.body_bytes)
     return f
 
 

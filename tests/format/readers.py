@@ -23,12 +23,16 @@ def agree(holds, *what):
 
 def state_of(f):
     """Returns the codes with which a file of this state may be refused; {None} if it is clean."""
+    if not f.has_end:  # the C header does not ask whether the file may come from before a power cut
+        return {"BFR_ELIVEWORD"}
     for bits, code in ((REPLACED, "ESUPERSEDED"), (POISONED, "EPOISONED"), (RECOVERING, "ERECOVERING")):
         if f.live_word & bits or code == "ERECOVERING" and f.state > 2:
             return {"BFR_" + code}
     if f.live_word & SUPERSEDED:
         return {"BFR_ESUPERSEDED"}
     if not f.of_one_epoch and (f.state != 2 or f.live_epoch != 2 * f.epoch - 1):  # a turn stores its slot first
+        return {"BFR_EUNCLEAN"}
+    if not f.of_one_number:
         return {"BFR_EUNCLEAN"}
     if not f.clean:  # reader.py does not tell a pair of slots that is not whole
         return {"BFR_EBUSY", "BFR_EUNCLEAN"} if f.state == 2 else {"BFR_EUNCLEAN"}
@@ -71,7 +75,7 @@ class Filter(reader.Filter):
 
     def same_facts(self):
         facts = self.other.facts
-        for name in ("layout", "hash", "k", "m", "n", "p", "seed", "epochs", "window_ms"):
+        for name in ("layout", "hash", "k", "m", "n", "p", "seed", "epochs", "window_ms", "growth"):
             agree(getattr(facts, name) == getattr(self, name), name, getattr(facts, name), getattr(self, name))
         agree(bytes(facts.file_id) == self.file_id and facts.sealed == (self.seal is not None))
         part, parts, _ = struct.unpack("<IIQ", self.part_of or struct.pack("<IIQ", 0, 1, 0))

@@ -41,7 +41,7 @@ class Refused(Exception):
 
 class Facts(ctypes.Structure):
     """The fields of bfr_filter that are the caller's to read."""
-    _fields_ = [(name, ctypes.c_uint32) for name in ("layout", "hash", "k", "part", "num_parts", "sealed", "epochs")]
+    _fields_ = [(name, ctypes.c_uint32) for name in ("layout", "hash", "k", "part", "num_parts", "sealed", "epochs", "growth")]
     _fields_ += [(name, _u64) for name in ("m", "n", "seed", "window_ms")] + [("p", ctypes.c_double), ("file_id", ctypes.c_uint8 * 16)]
 
 

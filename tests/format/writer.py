@@ -1,7 +1,7 @@
 """An independent writer of bfstore's file format, written from src/format/FORMAT.md: no code of the library's.
 
     shape(layout, m, k, ...)  ->  what a filter is, for:
-    create(path, shape) | open_clean(path, secret)  ->  Writer, with add(), add_digests(), sync(), turn() and close()
+    create(path, shape) | open_clean(path, secret)  ->  Writer, with add(), add_digests(), sync(), turn(), grow() and close()
     seal(path, to, secret) | create_static(path, shape, digests) | embedded(shape, digests) | bare(shape, digests)
 
 It is always an exclusive writer. It refuses a file that is not clean, or that another writer has open: Refused has the code. Python has no atomic
@@ -20,15 +20,15 @@ import struct
 import time
 
 import ribbon
+from place import LIBC, place
 from reader import FILLING, LATER_STATES, POISONED, RECOVERING, REPLACED, STATES, SUPERSEDED
-from reader import EPOCHS, LAYOUTS, Filter, Refused, body_bytes, canary, check, check_end, identity as read_identity, number, positions, siphash, state as read_state
+from reader import EPOCHS, LAYOUTS, NUMBERS, Filter, Refused, body_bytes, canary, check, from_header, number, positions, siphash
 from reader import end_word, healthy_word, up, xxh3
 
-STATE, SYNC, WRITERS = (2**62, 1), (2**62 + 2, 1), (2**62 + 4096, 65536)
+STATE, SYNC, GROWTH, WRITERS = (2**62, 1), (2**62 + 2, 1), (2**62 + 4, 1), (2**62 + 4096, 65536)
 CLEAN, DIRTY = 1, 2
 LIVE_WORD, SYNCING, EPOCH, NUM_SLICES, KEYS_ADDED, KEYS_REMOVED = 1536, 1537, 1538, 1539, 1544, 1545  # words of the file
 CHUNK = 65536
-LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def digest_of(shape, key):
@@ -83,14 +83,22 @@ def add_to(words, shape, digest, epoch):
     return fresh
 
 
+def add_to_slices(bodies, slices, digest):
+    """Adds a digest to the last of these slices, if none has all of its bits. Returns whether it set one."""
+    if any(has_cells(body, one, digest) for body, one in zip(bodies, slices)):
+        return False
+    return set_cells(bodies[-1], slices[-1], digest)
+
+
 def lower(words, shape, digest):
     """Lowers the counters of a key that was added to a counting filter."""
     change_cells(words, shape, digest, lambda old, most: old if old in (0, most) else old - 1)
 
 
-def shape(layout, m, k, n=1000, p=0.01, hash=1, seed=0, note=None, secret=None, seeds=None, window_ms=None):
+def shape(layout, m, k, n=1000, p=0.01, hash=1, seed=0, note=None, secret=None, seeds=None, window_ms=None, growth=None):
     f = Filter()
     f.window = struct.pack("<Q", window_ms) if window_ms else None
+    f.growth_record = struct.pack("<II", growth, 0) if growth else None
     f.seeds = struct.pack(f"<{k}I", *seeds) if seeds else None
     f.layout, f.m, f.k, f.n, f.p, f.hash, f.seed, f.note, f.secret = layout, m, k, n, p, hash, seed, note, secret
     f.body_bytes = body_bytes(layout, m)
@@ -102,9 +110,9 @@ def shape(layout, m, k, n=1000, p=0.01, hash=1, seed=0, note=None, secret=None, 
 
 def identity(f, form, seal=None):
     records = b""
-    for kind, value in ((1, f.note), (2, f.secret_check), (3, seal), (4, f.part_of), (5, f.seeds), (6, f.window)):
+    for kind, value in ((1, f.note), (2, f.secret_check), (3, seal), (4, f.part_of), (5, f.seeds), (6, f.window), (7, f.growth_record)):
         if value:
-            records += struct.pack("<HHI", kind, kind in (2, 4, 5, 6), len(value)) + value + bytes(-len(value) % 8)
+            records += struct.pack("<HHI", kind, kind in (2, 4, 5, 6, 7), len(value)) + value + bytes(-len(value) % 8)
     size = 4096 if form == 1 else max(192, up(136 + len(records), 64))
     start = size if form == 2 else 16384 if f.body_bytes < 2 << 20 else 2 << 20
     record = struct.pack("<8sHHIIIIHHHHIQQdQQQ16sQIIQ", b"\x89BFS\r\n\x1a\n", 2, 0, size, 0, int(seal is not None), 0, form, 0, f.layout,
@@ -134,29 +142,6 @@ def bare(f, digests):
 def bare_of(f, body):
     trailer = struct.pack("<BBBB", 0xBF, f.layout, f.hash, f.k)
     return body + trailer + struct.pack("<I", xxh3(trailer + struct.pack("<Q", f.body_bytes), canary(f.hash, 0)) % 2**32)
-
-
-def inode_mark(fd):
-    handle, mount_id, known = ctypes.create_string_buffer(struct.pack("Ii", 128, 0), 136), ctypes.c_int(), b""
-    for flags in (0x1000, 0x1000 | 0x200):  # AT_EMPTY_PATH, AT_HANDLE_FID
-        if not known and LIBC.name_to_handle_at(fd, b"", handle, ctypes.byref(mount_id), flags) == 0:
-            known = handle.raw[4:8 + number(handle.raw[:4])]
-    statx = ctypes.create_string_buffer(256)
-    if LIBC.statx(fd, b"", 0x1000, 0x800, statx) == 0 and number(statx[:4]) & 0x800:  # STATX_BTIME
-        known += statx[80:92]
-    return xxh3(known, 0) if known else 0
-
-
-def place(fd):
-    """Returns boot_id, device, inode, inode_mark and mount, as a slot has them."""
-    with open("/proc/sys/kernel/random/boot_id") as file:
-        boot = bytes.fromhex(file.read().strip().replace("-", ""))
-    at, mount = os.fstat(fd), 0
-    for kind in ("ext4", "xfs", "f2fs"):
-        with contextlib.suppress(OSError):
-            device = os.path.basename(os.readlink(f"/sys/dev/block/{os.major(at.st_dev)}:{os.minor(at.st_dev)}"))
-            mount = os.stat(f"/sys/fs/{kind}/{device}").st_ino
-    return boot + struct.pack("<QQQQ", at.st_dev, at.st_ino, inode_mark(fd), mount)
 
 
 def now():
@@ -215,15 +200,37 @@ class Writer:
 
     def __init__(self, fd, folder, name, f):
         self.fd, self.folder, self.name, self.f = fd, folder, name, f
-        self.map = mmap.mmap(fd, f.end_at + 8)
+        self.lock_fd = os.open(f"/proc/self/fd/{fd}", os.O_RDWR)
+        self.map_slices(f.num_slices)
+
+    def map_slices(self, slices):
+        """Maps the file up to the end word of the last one of so many slices. A body that does not grow is one slice."""
+        f, self.slices = self.f, slices
+        self.map = mmap.mmap(self.fd, end_of(f, slices))
         self.words = memoryview(self.map).cast("Q")
         self.body = self.words[f.start // 8:(f.start + f.body_bytes) // 8]
-        self.lock_fd = os.open(f"/proc/self/fd/{fd}", os.O_RDWR)
+        self.bodies = [self.words[one.start // 8:(one.start + one.body_bytes) // 8] for one in all_slices(f)[:slices]]
+
+    def unmap(self):
+        for one in (*self.bodies, self.body, self.words):
+            one.release()
+        self.map.close()
+
+    def counted(self):
+        """Returns how many slices the live page counts, loaded through the descriptor, as the epoch is. Maps them."""
+        slices = number(os.pread(self.fd, 8, 8 * NUM_SLICES)) if self.f.growth else 1
+        check([(slices in NUMBERS, "BFS_ELOST")])
+        if slices > self.slices:
+            self.unmap()
+            self.map_slices(slices)
+        return slices
 
     def live_word(self):
         """Reads the live word through the descriptor: a mapping of a file that was cut is SIGBUS."""
         live, end = number(os.pread(self.fd, 8, 12288)), number(os.pread(self.fd, 8, self.f.end_at))
-        check([(end == end_word(self.f), "BFS_ELOST"), (live & ~(STATES | LATER_STATES) == healthy_word(self.f), "BFS_ELOST"),
+        last = all_slices(self.f)[self.counted() - 1] if self.f.growth else None
+        check([(not last or number(os.pread(self.fd, 8, last.end_at)) == last.end_word, "BFS_ELOST"),
+               (end == end_word(self.f), "BFS_ELOST"), (live & ~(STATES | LATER_STATES) == healthy_word(self.f), "BFS_ELOST"),
                (not live & (SUPERSEDED | REPLACED), "BFS_ESUPERSEDED")])
         return live
 
@@ -238,6 +245,7 @@ class Writer:
         """Adds digests. Returns how many of them changed a bit."""
         changed = 0
         for i in range(0, len(digests), 64):
+            self.grow_in_time()
             live = self.live_word()
             check([(not live & POISONED, "BFS_EPOISONED"), (not live & RECOVERING, "BFS_ERECOVERING"),
                    (not live & LATER_STATES, "BFS_ELATER")])
@@ -249,6 +257,9 @@ class Writer:
 
     def add_in_an_epoch(self, digests):
         """Adds digests, all in one epoch. Returns how many of them are new."""
+        if self.f.growth:
+            slices = self.counted()
+            return sum(add_to_slices(self.bodies[:slices], self.f.slices[:slices], digest) for digest in digests)
         fresh = None
         while True:
             epoch = self.live_epoch()
@@ -256,6 +267,40 @@ class Writer:
             fresh = added if fresh is None else fresh
             if self.live_epoch() == epoch:
                 return fresh
+
+    def grow_in_time(self):
+        """Adds slices while as many keys were added as the slices are made for, if that is possible."""
+        made_for = lambda slices: self.f.n * sum(self.f.growth**i for i in range(slices))
+        while self.f.growth and sum(self.words[KEYS_ADDED:KEYS_ADDED + 256:8]) >= made_for(self.counted()) and self.grow(self.counted()):
+            pass
+
+    def grow(self, slices):
+        """Adds a slice to a body that has so many. Returns whether it did. The lock is on a descriptor, as that of a turn."""
+        if slices == max(NUMBERS):
+            return False
+        try:
+            ask(self.fd, fcntl.F_OFD_SETLK, fcntl.F_WRLCK, GROWTH)
+        except (BlockingIOError, PermissionError):
+            return False
+        try:
+            return self.counted() == slices and self.has_grown(slices)
+        finally:
+            ask(self.fd, fcntl.F_OFD_SETLK, fcntl.F_UNLCK, GROWTH)
+
+    def has_grown(self, slices):
+        """Does steps 2 to 5 of "To add a slice"."""
+        new, size = self.f.slices[slices], os.fstat(self.fd).st_size
+        if size < new.end_at + 8 and LIBC.fallocate(self.fd, 0, ctypes.c_int64(size), ctypes.c_int64(new.end_at + 8 - size)):
+            return False
+        self.unmap()
+        self.map_slices(slices + 1)
+        self.words[new.end_at // 8] = new.end_word
+        try:
+            check([(not self.live_word() & (POISONED | LATER_STATES), "BFS_EPOISONED")])
+        except Refused:
+            return False
+        self.words[NUM_SLICES] = slices + 1
+        return True
 
     def live_epoch(self):
         """Reads the epoch through the descriptor, as live_word() does: a system call is the fence."""
@@ -282,15 +327,15 @@ class Writer:
         check([(valid[newest], "BFS_ESLOTS")])
         return newest, pages[newest]
 
-    def write_slot(self, its_state, its_place=b"", change=lambda lanes: lanes, filled=False, turned=None):
-        """Returns whether the slot says filling. `turned`: epoch, turned_at and turned_after_boot, if they change."""
+    def write_slot(self, its_state, its_place=b"", change=lambda lanes: lanes, filled=False, turned=None, slices=0):
+        """Returns whether the slot says filling. `turned`: epoch, turned_at and turned_after_boot, `slices`: num_slices, if they change."""
         newest, old = self.newest_slot()
         sequence, new_place = number(old[:8]), its_place + old[16 + len(its_place):64]
         check([(sequence < 2**64 - 1, "BFS_ESLOTS")])
         lanes, filling = change(old[128:1664]), 0 if filled else number(old[72:76])
         same_boot = old[16:32] == new_place[:16]
         turned = turned or old[80:96] + (old[96:104] if same_boot else bytes(8))
-        page = slot_page(self.f, sequence + 1, its_state, new_place, lanes, number(old[12:16]), filling, number(old[76:80]), turned)
+        page = slot_page(self.f, sequence + 1, its_state, new_place, lanes, slices or number(old[12:16]), filling, number(old[76:80]), turned)
         os.pwrite(self.fd, page, 4096 if newest else 8192)
         os.fdatasync(self.fd)
         return filling
@@ -301,8 +346,9 @@ class Writer:
         died, self.words[SYNCING] = self.words[SYNCING], 1  # a process died in a sync
         try:
             check([(not died and not self.live_word() & POISONED, "BFS_EPOISONED")])
+            slices = self.counted() if self.f.growth else 0  # before the sync that makes them durable
             os.fdatasync(self.fd)
-            filling = self.write_slot(its_state, b"", change, filled)
+            filling = self.write_slot(its_state, b"", change, filled, slices=slices)
         except Exception as error:
             if str(error) != "BFS_EOWNERS":
                 self.change_live_word(POISONED)
@@ -403,9 +449,7 @@ class Writer:
             self.drop()
 
     def drop(self):
-        for one in (self.body, self.words):
-            one.release()
-        self.map.close()
+        self.unmap()
         for fd in (self.lock_fd, self.fd, self.folder):
             os.close(fd)
 
@@ -421,37 +465,51 @@ class Writer:
                 raise
 
 
+def all_slices(f):
+    """Returns the slices that a body has or may get. One that does not grow has itself."""
+    return f.slices if f.growth else [f]
+
+
+def end_of(f, slices):
+    return all_slices(f)[slices - 1].end_at + 8
+
+
 def folder_of(path):
     folder, name = os.path.split(os.fsdecode(path))
     return os.open(folder or ".", os.O_RDONLY | os.O_DIRECTORY), name
 
 
-def nameless(path, f, sums_bytes=0):
+def nameless(path, f, sums_bytes=0, slices=1):
     """Does steps 1 to 5 of "Creating a file", without the identity."""
     folder, name = folder_of(path)
     f = copy.copy(f)
     f.file_id, f.start = os.urandom(16), 16384 if f.body_bytes < 2 << 20 else 2 << 20
     f.end_at = up(f.start + f.body_bytes, 4096) + sums_bytes
+    f.__dict__.pop("slices", None)  # of another file
+    f.num_slices, end = slices, end_of(f, slices)
     fd = os.open(".", os.O_TMPFILE | os.O_RDWR, 0o600, dir_fd=folder)
     os.posix_fallocate(fd, 0, 16384)
-    os.posix_fallocate(fd, f.start, f.end_at + 8 - f.start)
+    os.posix_fallocate(fd, f.start, end - f.start)
     w = Writer(fd, folder, name, f)
-    w.words[LIVE_WORD], w.words[NUM_SLICES] = healthy_word(f), 1
+    w.words[LIVE_WORD], w.words[NUM_SLICES] = healthy_word(f), slices
     w.words[f.end_at // 8] = end_word(f)
+    for one in f.slices[:slices] if f.growth else []:
+        w.words[one.end_at // 8] = one.end_word
     return w
 
 
 def finish(w, lanes=bytes(1536), seal=None, filling=0, turned=bytes(24)):
     """Does steps 4 and 6 to 8 of "Creating a file". `turned` is that of the slot with a place."""
     os.pwrite(w.fd, identity(w.f, 1, seal), 0)
-    os.pwrite(w.fd, slot_page(w.f, 1, CLEAN, bytes(48), bytes(1536), filling=filling, turned=turned[:16] + bytes(8)), 4096)
-    os.pwrite(w.fd, slot_page(w.f, 2, DIRTY, place(w.fd), lanes, filling=filling, turned=turned), 8192)
+    os.pwrite(w.fd, slot_page(w.f, 1, CLEAN, bytes(48), bytes(1536), w.slices, filling, turned=turned[:16] + bytes(8)), 4096)
+    os.pwrite(w.fd, slot_page(w.f, 2, DIRTY, place(w.fd), lanes, w.slices, filling, turned=turned), 8192)
     os.fdatasync(w.fd)
     lock(w.lock_fd, WRITERS)
 
 
-def create(path, f, filling=False):
-    w = nameless(path, f)
+def create(path, f, filling=False, slices=1):
+    """Makes a file. One that grows may have several slices from the beginning, as a copy has."""
+    w = nameless(path, f, slices=slices)
     w.change_live_word(FILLING if filling else 0)
     finish(w, filling=int(filling), turned=struct.pack("<QQQ", 0, *now()) if f.epochs else bytes(24))
     w.publish()
@@ -460,12 +518,9 @@ def create(path, f, filling=False):
 
 def judge(fd, secret):
     """Applies the checklist for a file that must be clean."""
-    header = os.pread(fd, 16384, 0)
     check([(stat.S_ISREG(os.fstat(fd).st_mode), "BFS_ENOTREGULAR")])
-    f, minor = read_identity(header, 1, os.fstat(fd).st_size, secret)
-    check_end(f, os.pread(fd, 8, f.end_at))
-    read_state(f, minor, header[4096:8192], header[8192:12288], header[12288:])
-    f.header, ro_compat = header, number(header[20:24])
+    f = from_header(fd, secret)
+    ro_compat = number(f.header[20:24])
     check([(ro_compat < 2, "BFS_EFEATURE"), (not ro_compat, "BFS_ESEALED"),
            (not f.live_word & REPLACED, "BFS_ESUPERSEDED"), (not f.live_word & POISONED, "BFS_EPOISONED"),
            (not f.live_word & RECOVERING and f.state < 3, "BFS_ERECOVERING"), (not f.live_word & SUPERSEDED, "BFS_ESUPERSEDED"),
@@ -476,7 +531,7 @@ def judge(fd, secret):
 def own_blocks(fd, f):
     """Allocates and unshares all blocks, without asking which are holes or shared. A filesystem that cannot unshare counts as
     one that shares nothing."""
-    for at, length in ((0, 16384), (f.start, f.end_at + 8 - f.start)):
+    for at, length in ((0, 16384), (f.start, end_of(f, f.num_slices) - f.start)):
         for mode in (1, 0x40):  # FALLOC_FL_KEEP_SIZE, FALLOC_FL_UNSHARE_RANGE
             if LIBC.fallocate(fd, mode, ctypes.c_int64(at), ctypes.c_int64(length)) and (mode == 1 or ctypes.get_errno() != errno.EOPNOTSUPP):
                 raise OSError(ctypes.get_errno(), "fallocate")
