@@ -102,6 +102,12 @@ struct ReportedIdentity : Parameters {
   std::uint64_t canary = 0;
 };
 
+// A stretch of the file that has bits of keys.
+struct ReportedSlice {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
 struct ReportedSlot {
   bool valid = false;
   std::uint64_t sequence = 0;
@@ -127,7 +133,8 @@ struct Report {
   std::optional<std::uint64_t> keys_added;
   std::optional<std::uint64_t> keys_removed;     // 0 in a layout that removes no keys
   std::optional<Turning> turning;                // of a file whose keys expire
-  std::optional<std::uint32_t> num_slices;       // of a layout that grows; the identity is that of the first one
+  std::optional<Growing> growing;                // of a file that grows; the identity is that of its first slice
+  std::vector<ReportedSlice> slices;             // of a good file: the body, or each slice that it has now
   std::optional<Fill> fill;                      // if the body could be counted
   std::optional<std::uint64_t> huge_page_bytes;  // of this process's mapping of the file
   std::optional<std::uint64_t> resident_bytes;   // of the body, in the page cache, before it was counted

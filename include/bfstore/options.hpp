@@ -361,6 +361,24 @@ struct Turning {
   bool due = false;             // it lasted for its time: Filter::turn() would end it
 };
 
+// The slices of a body that grows (src/format/FORMAT.md, "Growing").
+struct Growing {
+  // What some of the slices have together.
+  struct Size {
+    std::uint64_t num_bits = 0;
+    std::uint64_t capacity = 0;
+  };
+
+  std::uint32_t growth = 0;       // how many times as large as the one before each slice is
+  std::uint32_t num_slices = 0;   // now
+  std::uint32_t most_slices = 0;  // that there may be
+  Size first;                     // of the first slice
+  Size now;                       // of all slices that there are now
+  Size at_most;                   // of all slices that there may be
+
+  [[nodiscard]] bool can_grow() const noexcept { return num_slices < most_slices; }
+};
+
 struct Stats {
   Shape shape;
   std::string isa;  // of the kernel that answers: "avx512", "avx2", "neon" or "scalar"
@@ -372,6 +390,7 @@ struct Stats {
   bool saturated = false;          // more keys were added (less those removed) than `capacity`: the false-positive rate
                                    // is above the promise
   std::optional<Turning> turning;  // only of a file whose keys expire
+  std::optional<Growing> growing;  // only of a file that grows; `shape` and `body_bytes` are those of now
   std::optional<Fill> fill;        // only if asked for
   std::optional<MemoryUse> memory;  // only if asked for, and never for a buffer
 };

@@ -61,6 +61,15 @@ std::uint64_t times_as_many(std::uint32_t growth, std::uint32_t num_slices) noex
   return sum;
 }
 
+Growing growing_of(std::uint64_t num_bits, std::uint64_t capacity, std::uint32_t growth,
+                   std::uint32_t num_slices) noexcept {
+  const auto of = [=](std::uint32_t slices) {
+    const std::uint64_t times = times_as_many(growth, slices);
+    return Growing::Size{num_bits * times, capacity * times};
+  };
+  return {growth, num_slices, kMaxSlices, of(1), of(num_slices), of(kMaxSlices)};
+}
+
 bool can_grow_by(std::uint32_t growth, std::uint64_t num_bits, std::uint64_t capacity) noexcept {
   if (growth < kLeastGrowth || growth > kMostGrowth) return false;
   const std::uint64_t times = times_as_many(growth, kMaxSlices);

@@ -48,6 +48,10 @@ std::uint64_t times_as_many(std::uint32_t growth, std::uint32_t num_slices) noex
 // True if each slice of a body whose first one has that many bits has its place, and all have at most kMaxBits.
 bool can_grow_by(std::uint32_t growth, std::uint64_t num_bits, std::uint64_t capacity) noexcept;
 
+// What the tools and the statistics say of such a body.
+Growing growing_of(std::uint64_t num_bits, std::uint64_t capacity, std::uint32_t growth,
+                   std::uint32_t num_slices) noexcept;
+
 inline constexpr std::uint32_t kLeastGrowth = 2;
 inline constexpr std::uint32_t kMostGrowth = 16;
 

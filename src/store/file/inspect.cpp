@@ -51,6 +51,11 @@ void report_epoch(const store::Evidence& evidence, Report& report) {
   report.turning = Turning{epochs, window_ms, evidence.epoch.number(), newest->turned_at, due};
 }
 
+void report_slices(std::uint32_t num_slices, Report& report) {
+  const ReportedIdentity& id = *report.identity;
+  if (id.growth) report.growing = format::growing_of(id.num_bits, id.capacity, *id.growth, num_slices);
+}
+
 // An exclusive writer has the locks of all writers.
 Error report_exclusive(const File& file, Report& report) {
   if (report.state != FileState::kInUse) return {};
@@ -68,7 +73,7 @@ Error report_state(const File& file, Report& report) {
   report_slots(evidence->slots, report);
   report_epoch(*evidence, report);
   if (evidence->grows && evidence->num_slices >= 1 && evidence->num_slices <= kMaxSlices)
-    report.num_slices = static_cast<std::uint32_t>(evidence->num_slices);
+    report_slices(static_cast<std::uint32_t>(evidence->num_slices), report);
   const auto live_page = std::span<const std::byte>(header).subspan(format::kLivePageOffset);
   report.keys_added = format::keys_added_in(live_page);
   report.keys_removed = format::keys_removed_in(live_page);
@@ -124,18 +129,17 @@ Error count_body(const File& file, const format::Identity& identity, Report& rep
     geometry.slices = &slices;
   }
   layout::FillCounter counter = store::fill_counter(shape, geometry);
-  for (std::uint32_t i = 0; i < report.num_slices.value_or(1); ++i) {
-    if (Error error = count_section(file, format::slice_of(identity, i).body, counter); !error.ok()) return error;
+  for (const ReportedSlice& slice : report.slices) {
+    if (Error error = count_section(file, {slice.offset, slice.bytes}, counter); !error.ok()) return error;
   }
   report.fill = counter.fill();
   return {};
 }
 
-void report_memory(const File& file, const format::Identity& identity, Report& report) {
-  const format::Section first = format::sections_of(identity).body;
-  const format::Section last = format::slice_of(identity, report.num_slices.value_or(1) - 1).body;
-  const format::Section body{first.offset, last.end() - first.offset};
-  auto mapping = region::Mapping::map(file, File::Access::kRead, body.offset, body.bytes);
+void report_memory(const File& file, Report& report) {
+  const std::uint64_t begin = report.slices.front().offset;
+  const ReportedSlice& last = report.slices.back();
+  auto mapping = region::Mapping::map(file, File::Access::kRead, begin, last.offset + last.bytes - begin);
   if (!mapping) return;
   report.resident_bytes = mapping->resident_bytes();
   mapping->touch_sparsely();
@@ -205,7 +209,11 @@ Result<Report> inspect(const std::string& path, bool count_bits) {
   if (has_state) {
     if (Error error = report_state(*file, report); !error.ok()) return error;
   }
-  if (identity) report_memory(*file, *identity, report);
+  for (std::uint32_t i = 0; identity && i < (report.growing ? report.growing->num_slices : 1); ++i) {
+    const format::Section body = format::slice_of(*identity, i).body;
+    report.slices.push_back({body.offset, body.bytes});
+  }
+  if (identity) report_memory(*file, report);
   if (identity && count_bits) {
     if (Error error = count_body(*file, *identity, report); !error.ok()) return error;
   }

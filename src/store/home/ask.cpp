@@ -134,6 +134,11 @@ layout::Sentinel Ask::newest_sentinel() const noexcept {
   return newest;
 }
 
+std::optional<Growing> Ask::growing() const noexcept {
+  if (slices == nullptr) return std::nullopt;
+  return format::growing_of(shape.num_bits, shape.capacity, growth, num_slices());
+}
+
 Shape Ask::shape_of_all() const noexcept {
   Shape all = shape;
   if (slices == nullptr) return all;

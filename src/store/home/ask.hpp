@@ -85,6 +85,7 @@ struct Ask {
   [[nodiscard]] std::uint32_t num_slices() const noexcept {
     return slices == nullptr ? 1 : std::max(slices->load(), 1U);
   }
+  [[nodiscard]] std::optional<Growing> growing() const noexcept;
   // The shape and the length of all slices of now.
   [[nodiscard]] Shape shape_of_all() const noexcept;
   [[nodiscard]] std::uint64_t bytes_of_all() const noexcept {

@@ -65,6 +65,11 @@ Error Home::read_body(const std::uint64_t* words, std::span<std::byte> into, std
 Stats Home::stats(const Ask& ask, StatsWish wish) const {
   Stats stats;
   stats.shape = ask.shape_of_all();
+  stats.growing = ask.growing();
+  if (stats.growing) {  // another process may add a slice meanwhile
+    stats.shape.num_bits = stats.growing->now.num_bits;
+    stats.shape.capacity = stats.growing->now.capacity;
+  }
   stats.isa = ask.functions.isa;
   stats.body_bytes = ask.bytes_of_all();
   if (identity() != nullptr) stats.file_id = identity()->file_id;
