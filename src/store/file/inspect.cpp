@@ -201,7 +201,6 @@ Result<Report> inspect(const std::string& path, bool count_bits) {
   if (std::string words = store::set_words(*file, *facts, there); !words.empty())
     report.problems.front().text = std::move(words);
   if (identity) {
-    report.bytes_after = facts->bytes - std::min(facts->bytes, format::sections_of(*identity).end);
     if (Error error = check_end_word(*file, *identity, report); !error.ok()) return error;
   }
   const bool has_state = report.identity && !report.identity->embedded && facts->bytes >= format::kFileHeaderBytes;
@@ -212,6 +211,10 @@ Result<Report> inspect(const std::string& path, bool count_bits) {
   for (std::uint32_t i = 0; identity && i < (report.growing ? report.growing->num_slices : 1); ++i) {
     const format::Section body = format::slice_of(*identity, i).body;
     report.slices.push_back({body.offset, body.bytes});
+  }
+  if (identity) {
+    const auto num_slices = static_cast<std::uint32_t>(report.slices.size());
+    report.bytes_after = facts->bytes - std::min(facts->bytes, format::sections_of(*identity, num_slices).end);
   }
   if (identity) report_memory(*file, report);
   if (identity && count_bits) {
