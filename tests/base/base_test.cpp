@@ -261,7 +261,8 @@ TEST_CASE("an errno becomes its code, with the path, the operation and the syste
 }
 
 TEST_CASE("the message of an errno that a caller can mend says how") {
-  for (const int mendable : {ENOSPC, EDQUOT, EFBIG, EACCES, EPERM, EROFS, EMFILE, ENFILE, ENOMEM}) {
+  for (const int mendable :
+       {ENOSPC, EDQUOT, EFBIG, EACCES, EPERM, EROFS, EMFILE, ENFILE, ENOMEM, ENOTDIR, ELOOP, ENAMETOOLONG}) {
     const std::string message = base::fail_errno(mendable, "x", "y").message;
     CHECK_MESSAGE((message.find(". ") != std::string::npos && message.ends_with('.')), message);
   }
