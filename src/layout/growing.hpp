@@ -28,7 +28,7 @@ struct Slices {
 
   // The number of slices now. 0 in doubt: the word has a number that no body can have.
   [[nodiscard]] BFSTORE_ALWAYS_INLINE std::uint32_t load() const noexcept {
-    const std::uint64_t is = little_endian(__atomic_load_n(number, __ATOMIC_ACQUIRE));
+    const std::uint64_t is = load_num_slices(number);
     return is <= kMaxSlices ? static_cast<std::uint32_t>(is) : 0;
   }
   // True if the end word of the last of so many slices is lost. It stands for all slices before it. Call it after their
@@ -36,9 +36,7 @@ struct Slices {
   [[nodiscard]] BFSTORE_ALWAYS_INLINE bool lost(std::uint32_t num_slices) const noexcept {
     if (num_slices == 0) return true;
     const std::uint64_t* const word = end[num_slices - 1];
-    if (word == nullptr) return false;
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    return __atomic_load_n(word, __ATOMIC_RELAXED) != expected_end[num_slices - 1];
+    return word != nullptr && is_end_word_lost(word, expected_end[num_slices - 1]);
   }
 };
 

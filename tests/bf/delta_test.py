@@ -120,7 +120,7 @@ class Delta(BfCase):
             self.write("d", content)
             self.refused("apply", "monday", "d", "made", says=("d: ", says))
         self.refused("apply", "monday", "tuesday", "made", says="tuesday: not a delta")
-        self.refused("apply", "monday", "none", "made", says="none: no such file. Give the path of a delta (bf delta).")
+        self.refused("apply", "monday", "none", "made", says="none: no such file. Give the path of a delta.")
         self.assertEqual(self.files(), ["d", "monday", "tuesday"])
 
     def test_no_secret_is_needed_but_to_compare_the_file_that_is_replaced(self):

@@ -28,6 +28,7 @@ PHRASES = (
     ("(bf build)", "({build})"),
     ("(bf finish-filling)", "({finish_filling})"),
     ("(bf seal)", "({seal})"),
+    ("(bf seal COPY FILE --force)", "({seal})"),
     ("(bf create --like)", "({like})"),
     ("(bf build --like)", "({like})"),
     ("(bf merge)", "({merge})"),

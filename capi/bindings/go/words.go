@@ -153,6 +153,7 @@ var wordsOfPhrases = [][2]string{
 	{"(bf build)", "(Build)"},
 	{"(bf finish-filling)", "(FinishFilling)"},
 	{"(bf seal)", "(Copy with CopyOptions{Sealed: true})"},
+	{"(bf seal COPY FILE --force)", "(Copy with CopyOptions{Sealed: true})"},
 	{"(bf create --like)", "(Options.Like)"},
 	{"(bf build --like)", "(Options.Like)"},
 	{"(bf merge)", "(Merge)"},

@@ -95,6 +95,16 @@ BFSTORE_ALWAYS_INLINE bool moved_while_set(const std::uint64_t* epoch, std::uint
   return load_epoch(epoch) != before;
 }
 
+// The number of slices of a file that grows. Its end word stands for the bits of all slices before it.
+BFSTORE_ALWAYS_INLINE std::uint64_t load_num_slices(const std::uint64_t* number) noexcept {
+  return little_endian(__atomic_load_n(number, __ATOMIC_ACQUIRE));
+}
+// Call it after the bits were read.
+BFSTORE_ALWAYS_INLINE bool is_end_word_lost(const std::uint64_t* word, std::uint64_t expected) noexcept {
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  return __atomic_load_n(word, __ATOMIC_RELAXED) != expected;
+}
+
 // Sixteen counters of 4 bits in a word, the first one in its lowest bits. A counter that has reached 15 stays 15: the
 // number of its keys is not known. The functions take numbers, not words in memory; `ones` has a 1 in each selected
 // counter, and nothing else.

@@ -13,7 +13,7 @@ namespace store {
 Result<DeltaFile> DeltaFile::open(const std::string& path) {
   auto file = region::File::open(path, region::File::Access::kRead, region::File::Links::kFollow);
   if (!file && file.error().code == Code::kNotFound)
-    return Error{Code::kNotFound, file.error().os_errno, path + ": no such file. Give the path of a delta (bf delta)."};
+    return Error{Code::kNotFound, file.error().os_errno, path + ": no such file. Give the path of a delta."};
   if (!file) return file.error();
   const auto facts = file->facts();
   if (!facts) return facts.error();

@@ -149,6 +149,7 @@ export const PHRASES = [
   ["(bf build)", "(build())"],
   ["(bf finish-filling)", "(finishFilling())"],
   ["(bf seal)", "(copy() with sealed: true)"],
+  ["(bf seal COPY FILE --force)", "(copy() with sealed: true)"],
   ["(bf create --like)", "(like)"],
   ["(bf build --like)", "(like)"],
   ["(bf merge)", "(merge())"],

@@ -150,6 +150,7 @@ pub(crate) const PHRASES: &[(&str, &str)] = &[
     ("(bf build)", "(build())"),
     ("(bf finish-filling)", "(finish_filling())"),
     ("(bf seal)", "(seal())"),
+    ("(bf seal COPY FILE --force)", "(seal())"),
     ("(bf create --like)", "(like())"),
     ("(bf build --like)", "(like())"),
     ("(bf merge)", "(merge())"),

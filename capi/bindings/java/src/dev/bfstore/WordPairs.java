@@ -151,6 +151,7 @@ final class WordPairs {
     {"(bf build)", "(Filter.build)"},
     {"(bf finish-filling)", "(finishFilling())"},
     {"(bf seal)", "(copyTo with new CopyOptions().sealed())"},
+    {"(bf seal COPY FILE --force)", "(copyTo with new CopyOptions().sealed())"},
     {"(bf create --like)", "(like())"},
     {"(bf build --like)", "(like())"},
     {"(bf merge)", "(merge())"},
