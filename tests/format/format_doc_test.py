@@ -151,7 +151,7 @@ class FormatDocument(unittest.TestCase):
                  f"{number} in a file; in an embedded filter a multiple of 64 from {number} to {number}",
                  "Identity", "header_bytes"),
                 (["most_probes"], f"k: 1 to {number}", "Identity", "num_probes"),
-                (["most_bits", "block_bits"], f"m: 1 to {number}; blocked and 4 to 7: a multiple of {number}",
+                (["most_bits", "block_bits"], f"m: 1 to {number}; .*; blocked and 4 to 8: a multiple of {number}",
                  "Identity", "num_bits"),
                 (["file_header_bytes"], f"a multiple of 4096, at least {number}; embedded", "Identity", "body_offset"),
                 (["small_body_offset"], f"begins at byte {number} if it is shorter than 2 MiB", "A file", None),

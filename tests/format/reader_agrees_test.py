@@ -81,6 +81,14 @@ SHAPES = [
     ("classic", 11072, 8, "redisbloom", None, b"two hashes"),
     ("classic", 9586, 7, "bits-and-blooms", None, b"four numbers"),
 ]
+# Of the first slice. With half of its bits, it has grown.
+GROWING_SHAPES = [
+    ("growing", 512, 1, "xxh3", 0, None),
+    ("growing", 512 * 1001, 6, "siphash", None, b"secret"),
+    ("growing", 1024, 64, "external", None, b"k at its limit"),
+    ("growing", 512 * 3277, 5, "xxh3", ALL_ONES, b"a second slice over 2 MiB"),
+    ("growing", 512 * 32769, 7, "xxh3", 2, b"over 2 MiB"),
+]
 BARE_SHAPES = [
     ("blocked", 512, 3, "xxh3"), ("blocked", 512 * 77, 8, "external"), ("blocked", 512 * 5, 64, "xxh3"),
     ("classic", 64, 2, "xxh3"), ("classic", 6400, 7, "external"), ("classic", 64 * 1009, 5, "xxh3"),
@@ -167,9 +175,10 @@ class ReaderAgrees(unittest.TestCase):
 
     def same_facts(self, handle, read):
         stats = bfs.statistics(LIBRARY, handle)
+        times = sum(read.growth**i for i in range(read.num_slices)) if read.growth else 1  # as large as the first slice
         self.assertEqual((stats.num_bits, stats.num_probes, stats.layout, stats.hash, stats.seed, stats.body_bytes),
-                         (read.m, read.k, read.layout, read.hash, read.seed, len(read.body)))
-        self.assertEqual((stats.capacity, stats.fpr), (read.n or 0, read.p or 0.0))
+                         (read.m * times, read.k, read.layout, read.hash, read.seed, len(read.body) * times))
+        self.assertEqual((stats.capacity, stats.fpr), ((read.n or 0) * times, read.p or 0.0))
         if read.state is not None:  # a file
             self.assertEqual((stats.epochs, stats.window_ms, stats.epoch, stats.turned_at),
                              (read.epochs, read.window_ms, read.epoch, read.turned_at))
@@ -218,7 +227,7 @@ class ReaderAgrees(unittest.TestCase):
                     self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
 
     def test_files_of_every_shape_are_read_alike(self):
-        for shape in SHAPES:
+        for shape in SHAPES + GROWING_SHAPES:
             with self.subTest(shape=shape):
                 self.one_file(shape)
         self.assertGreater(ReaderAgrees.false_positives, 10000)
@@ -297,7 +306,7 @@ class ReaderAgrees(unittest.TestCase):
     def test_every_way_of_sizing_makes_a_file_that_the_reader_can_read(self):
         for given in ({"capacity": 10000}, {"capacity": 10000, "fpr": 0.001}, {"capacity": 10000, "bits_per_key": 12.5},
                       {"capacity": 10000, "max_bytes": 65536}, {"num_bits": 70001, "num_probes": 5, "capacity": 900}):
-            for layout in bfs.LASTING_LAYOUTS:
+            for layout in (*bfs.LASTING_LAYOUTS, *bfs.GROWING_LAYOUTS):
                 with self.subTest(layout=layout, given=given):
                     handle = bfs.create(LIBRARY, self.path, layout=layout, window_ms=window_ms(layout), **given)
                     read = reader.open_file(self.path)

@@ -20,7 +20,8 @@ static int reads_until_then;
 static ssize_t read_result;
 static int read_errno;
 static size_t most_bytes_read; /* 0: no limit */
-static int fail_map, fail_memory;
+static int fail_map; /* 1: each, more: those of more bytes than this */
+static int fail_memory;
 static long filesystem; /* 0: the real one */
 
 static ssize_t shim_pread(int file, void* into, size_t bytes, off_t from) {
@@ -33,7 +34,7 @@ static ssize_t shim_pread(int file, void* into, size_t bytes, off_t from) {
 }
 
 static void* shim_mmap(void* at, size_t bytes, int protection, int flags, int file, off_t from) {
-  if (fail_map) return errno = ENODEV, MAP_FAILED;
+  if (fail_map == 1 || (fail_map > 1 && bytes > (size_t)fail_map)) return errno = ENODEV, MAP_FAILED;
   return mmap(at, bytes, protection, flags, file, from);
 }
 

@@ -20,7 +20,7 @@ sys.path[:0] = [str(HERE.parent / "support"), str(HERE), str(HERE.parent / "data
 import bfstore_ctypes as bfs
 import reader
 import single_header as single
-from breakage import LIVE_EPOCH, PAGE, WINDOW_MS, epochs, field, fill, number, put, record, seal_identity, seal_slots, with_records
+from breakage import LIVE_EPOCH, LIVE_NUM_SLICES, PAGE, WINDOW_MS, epochs, field, fill, number, put, record, seal_identity, seal_slots, slices_of, with_records
 from make import DIGESTS, KEYS, SECRET
 
 CC = sys.argv.pop(3)
@@ -34,6 +34,8 @@ MAPS = pathlib.Path("/proc/self/maps")
 # LD_PRELOAD is for Python; a program has its own sanitizer.
 OF_PROGRAMS = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-pedantic-errors", "-Wconversion", "-Wshadow", "-Wmissing-declarations", "-Werror"]
+ALL_IN_USE = *bfs.LASTING_LAYOUTS, *bfs.GROWING_LAYOUTS
+ALL_ASKED = *ALL_IN_USE, *bfs.BUILT_LAYOUTS
 WINDOWS = [layout for layout in bfs.LAYOUTS if layout.startswith("window")]
 SECRETS = {"xxh3": None, "external": None, "siphash": SECRET}
 
@@ -110,7 +112,8 @@ class Answers(Case):
             for name, secret in SECRETS.items():
                 with self.subTest(layout=layout, hash=name):
                     external, answers = name == "external", (ctypes.c_uint8 * count)()
-                    at_rest(self.path, layout, name, capacity=capacity, **{"digests": list(added)} if external else {"keys": PRESENT})
+                    fpr = 0.05 if layout in bfs.GROWING_LAYOUTS else None  # of five slices, two of which have keys
+                    at_rest(self.path, layout, name, capacity=capacity, fpr=fpr, **{"digests": list(added)} if external else {"keys": PRESENT})
                     handle = bfs.open_path(LIBRARY, self.path, secret=secret)
                     if external:
                         LIBRARY.contains_digests(handle, digests, count, answers)
@@ -179,6 +182,22 @@ class Answers(Case):
                     self.assertEqual({*theirs}, {bfs.EPART, 0, 1})
                     of_another = single.CODES["BFR_EPART"]
                     self.assertEqual([read.contains_digest(digest) for digest in digests], [of_another if one < 0 else one for one in theirs])
+
+    def test_each_number_of_slices_has_the_library_s_answers(self):
+        absent = single.column([b"absent %d" % i for i in range(200_000 // SCALE)])
+        for slices, keys in ((1, 40), (2, 160), (3, 700), (4, 2_500), (5, 16_000)):
+            answers, present = (ctypes.c_uint8 * absent[2])(), [b"key %d" % i for i in range(keys)]
+            at_rest(self.path, "growing", keys=present, capacity=50, capacity_at_most=50 * (1 + 4 + 16 + 64 + 256), fpr=0.05)
+            self.assertEqual(reader.open_file(self.path).num_slices, slices)
+            handle = bfs.open_path(LIBRARY, self.path)
+            LIBRARY.contains_column64(handle, *absent, answers)
+            LIBRARY.bfs_close(handle, None)
+            for flags in (0, single.COPY):
+                mine = single.open_file(self.path, flags=flags)
+                self.assertEqual((mine.facts.growth, mine.facts.epochs), (4, 0))
+                self.assertEqual(mine.contains_column(*absent), bytes(answers))
+                self.assertGreater(sum(answers), 0)
+                self.assertEqual({*mine.contains_column(*single.column(present))}, {1})
 
     def test_the_worked_example_of_the_format(self):
         at_rest(self.path, "blocked", num_bits=1024, num_probes=3, seed=1, keys=[b"alice"])
@@ -317,7 +336,7 @@ class InUse(Case):
     """A file that others change while the reader has it mapped."""
 
     def test_a_key_is_found_once_its_add_has_returned(self):
-        for layout in bfs.LASTING_LAYOUTS:
+        for layout in ALL_IN_USE:
             at_rest(self.path, layout, keys=[b"first"])
             mapped, copy = single.open_file(self.path), single.open_file(self.path, flags=single.COPY)
             self.assertEqual([mapped.contains(b"later %d" % i) for i in range(20)], [0] * 20)
@@ -362,7 +381,7 @@ class InUse(Case):
             self.assertEqual((read.contains(b"nobody"), read.health()), (0, None))
 
     def test_a_file_that_is_cut_and_grown_again_overwritten_or_replaced_is_lost(self):
-        for layout in (*bfs.LASTING_LAYOUTS, *bfs.BUILT_LAYOUTS):
+        for layout in ALL_ASKED:
             data = at_rest(self.path, layout, keys=[b"a key"])
             read, copy = single.open_file(self.path), single.open_file(self.path, flags=single.COPY)
             os.truncate(self.path, 16384 + 64)
@@ -379,7 +398,7 @@ class InUse(Case):
             self.assertEqual(single.open_file(self.path).contains(b"another key"), 1)
 
     def test_a_file_whose_state_changes_while_a_lookup_reads_its_bits_is_maybe(self):
-        for layout in (*bfs.LASTING_LAYOUTS, *bfs.BUILT_LAYOUTS):
+        for layout in ALL_ASKED:
             data = at_rest(self.path, layout, keys=[b"a key"])
             good = number(data, LIVE, 8)
             for before, then, answer in ((good, good, 0), (good, good | 2, 1), (good | 2, good, 1), (good, 0, 1), (good ^ 1 << 40, good, 1)):
@@ -413,8 +432,116 @@ class InUse(Case):
             self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
 
 
+class Grows(Case):
+    """A file that grows while the reader has it open."""
+
+    def of_slices(self, slices):
+        """Makes a file. Returns its bytes, and where its end words are."""
+        keys = [b"key %d" % i for i in range((0, 5, 50, 500)[slices])]
+        data = at_rest(self.path, "growing", keys=keys, capacity=10, num_bits=1024, num_probes=8)
+        self.assertEqual(number(data, LIVE_NUM_SLICES, 8), slices)
+        self.assertEqual(number(data, LIVE, 2), 1)
+        return data, [one.end_at for one in slices_of(data)]
+
+    def test_a_mapped_file_has_the_keys_of_slices_that_are_added_later_and_a_copy_has_not(self):
+        self.of_slices(1)
+        mapped, copy = single.open_file(self.path), single.open_file(self.path, flags=single.COPY)
+        handle = bfs.open_path(LIBRARY, self.path, bfs.WRITE)
+        later = [b"later %d" % i for i in range(15_000)]
+        for key in later:
+            self.assertGreaterEqual(LIBRARY.bfs_add(handle, key, len(key)), 0)
+            self.assertEqual(mapped.contains(key), 1)
+        self.assertEqual(reader.open_file(self.path).num_slices, 5)
+        self.refused("EBUSY", single.open_file, self.path)
+        self.assertEqual((mapped.health(), copy.health(), {*mapped.contains_column(*single.column(later))}), (None, None, {1}))
+        self.assertLess(sum(copy.contains(key) for key in later[:1000]), 100, "a copy is of its moment")
+        strangers = [b"no %d" % i for i in range(1000)]
+        answers = [LIBRARY.bfs_contains(handle, key, len(key)) for key in strangers]
+        self.assertEqual(mapped.contains_column(*single.column(strangers)), bytes(answers))
+        self.assertLess(sum(answers), 100)
+        self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
+
+    def test_slices_that_were_not_mapped_are_maybe_until_the_file_is_opened_again(self):
+        data, _ = self.of_slices(1)
+        single.SHIM.shim_fail(len(data), 0, 0)  # a system that maps no more
+        mapped = single.open_file(self.path)
+        single.SHIM.shim_fail(0, 0, 0)
+        handle = bfs.open_path(LIBRARY, self.path, bfs.WRITE)
+        self.assertEqual((mapped.contains(b"nobody"), mapped.health()), (0, None))
+        for i in range(30):
+            LIBRARY.bfs_add(handle, b"later %d" % i, len(b"later %d" % i))
+        self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
+        self.assertEqual((mapped.contains(b"nobody"), mapped.contains(b"later 29"), mapped.health()), (1, 1, "BFR_EGREW"))
+        again = single.open_file(self.path)
+        self.assertEqual((again.contains(b"nobody"), again.contains(b"later 29"), again.health()), (0, 1, None))
+        self.change_live_word(4)
+        self.assertEqual(mapped.health(), "BFR_ESUPERSEDED", "a state comes first")
+
+    def test_the_number_of_slices_in_bytes_that_end_is_maybe(self):
+        data, _ = self.of_slices(2)
+        read = single.open_bytes(data)
+        at = ctypes.addressof(read.keep) + -ctypes.addressof(read.keep) % 8 + LIVE_NUM_SLICES
+        for slices, answer, health in ((2, 0, None), (3, 1, "BFR_EGREW"), (5, 1, "BFR_EGREW"), (6, 1, "BFR_ELOST"), (0, 1, "BFR_ELOST"), (1, 0, None),
+                                       (2**32 + 1, 1, "BFR_ELOST"), (2**63 + 2, 1, "BFR_ELOST")):
+            ctypes.memmove(at, struct.pack("<Q", slices), 8)
+            self.assertEqual((read.contains(b"nobody"), read.health()), (answer, health), slices)
+
+    def test_the_file_s_end_word_and_the_last_one_must_be_right(self):
+        data, ends = self.of_slices(3)
+        read, bytes_of = single.open_file(self.path), lambda at: bytes(data[at:at + 8])
+        for slice, (answer, health) in enumerate(((1, "BFR_ELOST"), (0, None), (1, "BFR_ELOST"))):
+            for bit in range(64):
+                self.patch(ends[slice], struct.pack("<Q", number(data, ends[slice], 8) ^ 1 << bit))
+                self.assertEqual((read.contains(b"nobody"), read.health()), (answer, health), (slice, bit))
+                self.assertEqual(read.contains(b"key 3"), 1)
+                self.patch(ends[slice], bytes_of(ends[slice]))
+            self.assertEqual((read.contains(b"nobody"), read.health()), (0, None))
+        os.truncate(self.path, ends[2])
+        os.truncate(self.path, len(data))
+        self.assertEqual((read.contains(b"nobody"), read.health()), (1, "BFR_ELOST"))
+
+    def test_a_word_that_changes_while_a_lookup_reads_its_bits(self):
+        data, ends = self.of_slices(3)
+        ask = lambda at, then: single.SHIM.shim_ask_while_word(data, len(data), None, 12345, at, number(data, at, 8), then)
+        self.assertEqual([ask(ends[slice], 0) for slice in range(3)], [1, 0, 1])
+        self.assertEqual([ask(LIVE_NUM_SLICES, then) for then in (1, 2, 3, 4, 6)], [0] * 5, "the number is loaded once")
+
+    def test_a_file_that_grows_while_it_is_copied_is_not_copied(self):
+        for slices, first in ((1, 3), (3, 4)):
+            for nth in (first, first + 1):
+                self.of_slices(slices)
+                self.before_read(nth, lambda: self.patch(LIVE_NUM_SLICES, struct.pack("<Q", slices + 1)))
+                self.refused("ECHANGED", single.open_file, self.path, None, single.COPY)
+
+    def test_each_read_fails_or_ends_early(self):
+        for flags, reads in ((0, 3), (single.COPY, 5)):
+            for nth in range(1, reads + 1):
+                self.of_slices(3)
+                self.before_read(nth, None, -1, errno.EIO)
+                self.refused("EREAD", single.open_file, self.path, None, flags)
+            self.before_read(reads + 1, None, -1, errno.EIO)
+            self.assertEqual(single.open_file(self.path, flags=flags).health(), None)
+
+    def test_a_file_that_grew_while_it_was_opened_is_in_use_and_not_cut(self):
+        """Its length was looked at before the live page."""
+        data, ends = self.of_slices(3)
+        for page in (PAGE, 2 * PAGE):
+            data = data[:page + 8] + struct.pack("<II", 2, 1) + data[page + 16:]
+        data = bytearray(data)
+        seal_slots(data)
+
+        def grown():
+            with open(self.path, "wb") as file:
+                file.write(data)
+        with open(self.path, "wb") as file:
+            file.write(data[:ends[0] + 8])
+        self.before_read(1, grown)
+        self.refused("EBUSY", single.open_file, self.path)
+
+
 class Damage(Case):
     def files(self):
+        yield at_rest(self.path, "growing", keys=PRESENT[:600], capacity=60, note=b"a note"), None
         yield at_rest(self.path, "blocked", keys=PRESENT, note=b"a note"), None
         yield at_rest(self.path, "counting", "siphash", keys=PRESENT), SECRET
         yield at_rest(self.path, "window", keys=PRESENT, note=b"a note"), None
@@ -432,9 +559,16 @@ class Damage(Case):
             # Of keys that expire: when the epoch began, in both slots, is under a checksum; that a turn was not finished is one bit.
             expected = 32 * 2 * 64 + 1 + (number(data, 32, 2) == 5)
             self.assertLessEqual(abs(flip(0, 16384, step) - expected / step), 1 + (step > 1))
-            body_end, end = number(data, 72, 8) + number(data, 80, 8), len(data) - 8
-            self.assertEqual(flip(end, end + 8), 0)
-            self.assertEqual(flip(body_end, end, 8), end - body_end, "no byte between body and end word matters")
+            for body_end, end, counts in self.ends_of(data):
+                self.assertEqual(flip(end, end + 8), 0 if counts else 64)
+                self.assertEqual(flip(body_end, end, 8), end - body_end, "no byte between body and end word matters")
+
+    def ends_of(self, data):
+        """Returns where each slice ends, where its end word is, and whether that counts. A body that does not grow is one slice."""
+        slices = number(data, LIVE_NUM_SLICES, 8)
+        if slices == 1:
+            return [(number(data, 72, 8) + number(data, 80, 8), len(data) - 8, True)]
+        return [(one.start + one.body_bytes, one.end_at, i in (0, slices - 1)) for i, one in enumerate(slices_of(data)[:slices])]
 
     def test_a_file_cut_to_any_shorter_length_is_refused(self):
         for data, secret in self.files():
@@ -571,7 +705,7 @@ class Compiled(Case):
             if flags != ["-m32"] or subprocess.run(command, capture_output=True).returncode == 0:  # few machines have the libraries
                 self.compile(*command)
                 ask.append([program])
-        for layout in (*bfs.LASTING_LAYOUTS, *bfs.BUILT_LAYOUTS):
+        for layout in ALL_ASKED:
             at_rest(self.path, layout, keys=PRESENT)
             mine = single.open_file(self.path)
             strangers = sum(mine.contains(b"no %d" % i) for i in range(100))
