@@ -16,7 +16,7 @@ import bfstore_ctypes as bfs
 import bfstore_header
 import readers as reader
 import writer
-from breakage import PAGE, field, put, record, seal_identity, seal_slots, with_records
+from breakage import PAGE, field, only_records, put, record, seal_identity, seal_slots, with_records
 
 HEADER, PATH_OF_LIBRARY = sys.argv.pop(2), os.path.abspath(sys.argv.pop(1))
 CODES = bfstore_header.codes(HEADER)
@@ -123,11 +123,11 @@ class LaterVersion(unittest.TestCase):
         self.addCleanup(lambda: made.process.stdin.closed or made.end())
         return made
 
-    def newer(self, *changes, minor=1):
+    def newer(self, *changes, minor=1, shape=None):
         """Makes a file of the newer program, which has it open as one of several writers. `changes`: to its header pages."""
         if os.path.exists(self.path):
             os.unlink(self.path)
-        w = writer.create(self.path, writer.shape(1, 512 * 64, 5, note=b"later"))
+        w = writer.create(self.path, shape or writer.shape(1, 512 * 64, 5, note=b"later"))
         header = bytearray(os.pread(w.fd, 4 * PAGE, 0))
         for change in (field(10, "H", minor), *changes):
             change(header)
@@ -240,6 +240,29 @@ class LaterVersion(unittest.TestCase):
         self.all_there(self.other, "w", "newer", "killed")
         self.assertEqual(self.other.close("w"), 0)
         self.kept(3)
+
+    def test_a_file_that_grows_does_so_under_both(self):
+        """The newer program has reserved bytes of the growth, and of the slots."""
+        grows = record(7, 1, struct.pack("<II", 3, 77))
+        w = self.newer(lambda data: only_records(data, UNKNOWN + grows), shape=writer.shape(8, 512 * 4, 6, n=100, growth=3))
+        self.opened((self.old, "w", "write"), (self.old, "r", "read"), (self.other, "r", "read"))
+        keys = ["newer"]
+        for slices in (2, 3):
+            fresh = ["key %d" % i for i in range(len(keys), 100 * 3 ** (slices - 1))]
+            self.assertGreater(sum(self.old.add("w", key) for key in fresh), 0.9 * len(fresh))
+            keys += fresh
+            self.assertEqual(w.add(*map(str.encode, keys)), 0, "the newer program would set other bits")
+            self.assertEqual((self.old.sync("w", 1, slices), w.counted()), (0, slices))
+            for process, name in ((self.old, "w"), (self.old, "r"), (self.other, "r")):
+                self.all_there(process, name, *keys)
+            self.assertEqual(reader.open_file(self.path).slot_slices, slices)
+        self.assertTrue(w.grow(3))
+        self.assertEqual((w.add(b"of the last slice"), self.old.add("w", "of the last slice")), (1, 0))
+        self.leave(w)
+        self.assertEqual(self.old.close("w"), 0)
+        self.all_there(self.other, "r", *keys, "of the last slice")
+        read = reader.open_file(self.path)
+        self.assertEqual((read.clean, read.num_slices, read.slot_slices), (True, 4, 4))
 
     def test_what_forbids_writing_lets_old_processes_read(self):
         for bit in (1, 31):

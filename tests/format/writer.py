@@ -471,7 +471,7 @@ def all_slices(f):
 
 
 def end_of(f, slices):
-    return all_slices(f)[slices - 1].end_at + 8
+    return (f.slices[slices - 1] if f.growth else f).end_at + 8  # num_slices of another layout says nothing
 
 
 def folder_of(path):
