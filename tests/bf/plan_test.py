@@ -70,7 +70,7 @@ class Plan(BfCase):
         text = self.good("plan", "-n", "100M", "-p", "1%").decode()
         self.assertIn("\nSmallest file: classic.\nFewest cache lines: blocked and counting (bf create makes blocked by default).\n"
                       "Each layout adds keys, merges and folds.\nNone of these grows or expires keys; --window 24h expires them.\n"
-                      "If nobody knows how many keys will come: --capacity-at-most (bf help fold).\n"
+                      "If nobody knows how many keys will come: bf plan --grow-to (and bf help fold).\n"
                       "If all keys are known, and none comes later: --layout static, 87.7 MiB.\n", text)
         alone = self.good("plan", "-n", "100M", "-p", "1%", "--layout", "counting").decode()
         self.assertIn("\ncounting adds keys, removes keys, merges and folds.\nIt never grows, expires keys or intersects.\n", alone)
@@ -210,7 +210,7 @@ class Plan(BfCase):
 
     def test_one_layout_alone(self):
         self.assertEqual(list(self.planned("-n", "9", "--layout", "classic")[0]), ["classic"])
-        self.refused("plan", "-n", "9", "--layout", "square", says="--layout: 'square' is not a layout. Give one of blocked, classic, counting, static, window, window-4 or window-2")
+        self.refused("plan", "-n", "9", "--layout", "square", says="--layout: 'square' is not a layout. Give one of blocked, classic, counting, static, window, window-4, window-2 or growing")
 
     def test_curves_are_braille_in_utf_8_and_plain_ascii_elsewhere(self):
         locales = os.environ | {"LC_ALL": "C.UTF-8"}, os.environ | {"LC_ALL": "C"}

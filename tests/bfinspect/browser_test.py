@@ -55,6 +55,7 @@ class Browser(InspectorCase):
                  self.make("--capacity", "100k", "--fpr", "1e-9", "--layout", "classic", name="few", keys=range(2000)),
                  self.make("--capacity", "10", "--layout", "counting", name=long_name),
                  self.make("--bits", "8Mi", "--probes", "1", name="one probe", keys=range(5000)),
+                 *(self.grown(keys, name=f"grown to {keys}") for keys in (0, 1100, 20000, 200000)),
                  Bytes(self.make(name="dirty")).slots(DIRTY, marks=((2**64 - 1, 2**64 - 1, 2**64 - 1),)).seal().write(),
                  os.path.join(DATA, "BFS_ERECORD__a_note_and_no_seeds.bf"), os.path.join(DATA, "good_sealed.bf"), os.path.join(DATA, "BFS_EMAGIC__zeros.bf"),
                  os.path.join(DATA, "foreign", "jaybird.scalable-2.bloom"), self.folder]
@@ -76,7 +77,7 @@ class Browser(InspectorCase):
     def test_pages_fit_into_a_wide_and_a_narrow_window(self):
         found, console = self.opened(self.frames())
         self.assertEqual(console, [])
-        self.assertEqual([one["width"] for one in found], [*WIDTHS] * 15)
+        self.assertEqual([one["width"] for one in found], [*WIDTHS] * 19)
         self.assertGreater(sum(one["pictures"] for one in found), 30)
         for one in found:
             with self.subTest(page=one["name"], width=one["width"]):

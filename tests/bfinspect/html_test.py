@@ -7,7 +7,7 @@ import re
 import stat
 import subprocess
 
-from inspector import BF, BFINSPECT, DIRTY, SLOT_A, SLOT_B, Bytes, InspectorCase, unittest
+from inspector import BF, BFINSPECT, DIRTY, SLICES, SLOT_A, SLOT_B, Bytes, InspectorCase, unittest
 from html_reader import Page, contrast
 from waiting import PATIENCE
 
@@ -194,6 +194,14 @@ class Files(HtmlCase):
         self.assertEqual(page.texts("svg"), [])
         self.assertIn("not counted (--quick)", page.text())
 
+    def test_a_file_that_grows_has_a_page_that_says_what_json_says(self):
+        for keys, slices, _ in SLICES:
+            found, page = self.says_what_json_says(self.grown(keys, name=f"of {keys}"))
+            self.assertEqual(found["num_slices"], slices)
+            self.assertIn(f"{slices} of 5, each 3 times", page.text())
+            self.assertEqual("it grows" in page.text(), slices < 5)
+        self.assertIn("It has more keys than it was made for, and answers", self.page(self.grown(200000, name="over"), code=1).text())
+
 
 class Pictures(HtmlCase):
     def test_the_point_of_a_burst_is_on_the_curve_and_the_bar_is_that_of_its_epoch(self):
@@ -210,6 +218,37 @@ class Pictures(HtmlCase):
             filled, limit = bar.findall("rect")[1], bar.findall("line")[1]
             too_full = float(filled.attrib["width"]) > float(limit.attrib["x1"])
             self.assertEqual((too_full, filled.attrib["class"]), (layout != "window-2", "bad" if layout != "window-2" else "bar"))
+
+    def test_the_point_is_on_the_curve_in_each_slice(self):
+        for keys, slices, times in ((900, 1, 1), (2500, 2, 4), (9000, 3, 13), (30000, 4, 40), (100000, 5, 121)):
+            page = self.page(self.grown(keys, name=f"of {keys}"))
+            curve = [tuple(map(float, point.split(","))) for point in page.tree.find(".//polyline[@class='curve']").attrib["points"].split()]
+            point = page.tree.find(".//circle[@class='here']")
+            x, y = float(point.attrib["cx"]), float(point.attrib["cy"])
+            near = min(curve, key=lambda one: abs(one[0] - x))
+            self.assertLess(abs(near[1] - y), 4, (keys, near, (x, y)))
+            texts = page.texts("text")
+            self.assertEqual(("next slice" in texts, "capacity" in texts), (slices < 5, slices == 5))
+            self.assertIn("promises at most 0.01 (1 %) with 121,000 keys" + (", when it has all 5 slices." if slices < 5 else "."), page.text())
+            self.assertIn(f"{1000 * times:,}", texts)
+
+    def test_the_bars_are_those_of_the_slices_with_lines_between_them(self):
+        for keys, slices, _ in SLICES[1:]:
+            path = self.grown(keys, name=f"of {keys}")
+            page, found = self.page(path), self.json(path)
+            picture = page.tree.find(".//div[@class='charts']//svg")
+            bars = picture.findall("rect[@class='bar']")
+            upright = [line for line in picture.findall("line") if line.attrib["x1"] == line.attrib["x2"]]
+            self.assertEqual(len(upright), slices - 1)
+            self.assertLessEqual(len(bars), 64)
+            self.assertEqual(len(bars), found["stretches"])
+            said = " ".join(page.text().split())
+            self.assertIn(f"The body in {len(bars)} " + ("equal stretches: " if slices == 1 else f"stretches, with a line before each of its {slices} slices but the first: "), said)
+            top, bottom = (float(picture.findall("line")[at].attrib["y1"]) for at in (2, 0))
+            heights = [float(bar.attrib["height"]) / (bottom - top) for bar in bars]
+            self.assertLess(max(heights), 0.6)
+            if slices > 1:  # a full slice, and the newest one
+                self.assertGreater(heights[0], 0.3)
 
     def test_the_times_of_a_short_window_have_seconds(self):
         for window, form in (("7s", r"\d\d:\d\d:\d\d"), ("3599s", r"\d\d:\d\d:\d\d"), ("1h", r"\d\d:\d\d"), ("24h", r"\d\d:\d\d")):

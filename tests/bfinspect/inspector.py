@@ -32,14 +32,17 @@ SYNCING = LIVE + 8  # a word of its own
 
 KEYS = {
     "schema", "path", "path_bytes", "valid", "healthy", "state", "syncing", "filling", "epochs", "window_ms", "epoch", "turned_at", "turn_due", "state_sequence", "slots", "marks", "keys_added", "keys_removed",
-    "file_bytes", "allocated_bytes", "num_bits", "num_probes", "capacity", "fpr", "seed", "seeds", "part", "num_parts", "whole_capacity", "layout", "hash", "secret_check", "bits_per_key",
+    "file_bytes", "allocated_bytes", "num_bits", "num_probes", "capacity", "growth", "num_slices", "most_slices", "first_capacity", "capacity_at_most", "fpr", "seed", "seeds", "part", "num_parts", "whole_capacity", "layout", "hash", "secret_check", "bits_per_key",
     "format_version", "form", "file_id", "header_bytes", "compat", "ro_compat", "incompat", "body_offset", "body_bytes",
     "sealed", "checksums_offset", "num_chunks", "damaged", "set_bits", "fill_ratio",
     "estimated_keys", "estimated_keys_low", "estimated_keys_high", "estimated_fpr", "counters_at_15", "keys_of_epochs", "leaked_keys", "leaky",
-    "bits_may_be_missing", "stretches", "emptier_stretches", "remaining_keys", "overfull", "resident_bytes", "huge_page_bytes", "open_by",
+    "bits_may_be_missing", "stretches", "emptier_stretches", "remaining_keys", "keys_until_next_slice", "overfull", "resident_bytes", "huge_page_bytes", "open_by",
     "open_by_complete", "processes_not_looked_at", "note", "note_bytes", "key_form", "key_form_bytes",
     "foreign_formats", "foreign_filters", "foreign_keys", "looks_like", "first_bytes", "link_target",
     "link_target_bytes", "problems", "error"}
+
+# Numbers of keys of InspectorCase.grown(), the number of slices that it then has, and how many times as many keys as the first one these hold.
+SLICES = ((0, 1, 1), (1000, 1, 1), (1100, 2, 4), (4000, 2, 4), (20000, 4, 40), (100000, 5, 121))
 
 
 def sees_everybody():
@@ -145,6 +148,10 @@ class InspectorCase(unittest.TestCase):
             self.bf("add", path, stdin=b"".join(b"%s\n" % str(key).encode() for key in keys))
         return path
 
+    def grown(self, keys, name="g.bf", first="1000", most="100k"):
+        """Makes a file that grows, for 1,000 keys at first, with slices each 3 times as large as the one before (SLICES), and adds keys."""
+        return self.make("--layout", "growing", "--capacity", first, "--capacity-at-most", most, "--seed", "7", name=name, keys=range(keys))
+
     def with_hole(self, *arguments, name="f.bf", keys=range(20000), first=0.5, share=1 / 16):
         """Makes a filter, and zeroes this share of its body from this place on. Its end word stays."""
         raw = Bytes(self.make(*(arguments or ("--capacity", "30k")), name=name, keys=keys))
@@ -196,10 +203,11 @@ class InspectorCase(unittest.TestCase):
 
     @staticmethod
     def keys_within_promise(found):
-        """Returns the number of keys with which the filter of this report has its promised rate, as bf plan computes it."""
-        numbers = ["-m", str(found["num_bits"]), "-k", str(found["num_probes"]), "-p", str(found["fpr"]), "--layout", found["layout"]]
+        """Returns the number of keys with which the filter of this report has its promised rate, as bf plan computes it: with all slices."""
+        first = found["first_capacity"] or found["capacity"]
+        numbers = ["-m", str(found["num_bits"] * first // found["capacity"]), "-k", str(found["num_probes"]), "-p", str(found["fpr"]), "--layout", found["layout"]]
         planned = subprocess.run([BF, "plan", *numbers, "--json"], check=True, capture_output=True, timeout=PATIENCE).stdout
-        return max(found["capacity"], json.loads(planned)["layouts"][0]["capacity"])
+        return max(first, json.loads(planned)["layouts"][0]["capacity"]) * ((found["capacity_at_most"] or first) // first)
 
     def json(self, path, *arguments, code=0, **more):
         """Returns the JSON object. It must have every key, and only printable ASCII."""

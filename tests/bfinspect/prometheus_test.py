@@ -6,7 +6,7 @@ import re
 
 import subprocess
 
-from inspector import BFINSPECT, DIRTY, POISONED, Bytes, InspectorCase, unittest
+from inspector import BFINSPECT, DIRTY, POISONED, SLICES, Bytes, InspectorCase, unittest
 import programs
 
 programs.need_module("prometheus_client", "python3-prometheus-client")
@@ -47,6 +47,18 @@ class MetricsCase(InspectorCase):
 
 
 class Metrics(MetricsCase):
+    def test_the_slices_of_a_file_that_grows_are_those_of_the_json(self):
+        for keys, slices, times in SLICES:
+            path = self.grown(keys, name=f"of {keys}")
+            mine, found = self.of_file(self.samples(path), path), self.json(path)
+            self.assertEqual([mine["bfstore_" + name] for name in ("slices", "slices_at_most", "capacity_keys", "capacity_at_most_keys", "overfull")],
+                             [slices, 5, 1000 * times, 121000, 0])
+            self.assertEqual(mine["bfstore_remaining_keys"], found["remaining_keys"])
+            self.assertAlmostEqual(mine["bfstore_fill_at_capacity_ratio"], 0.41, delta=0.05)
+        other = self.make("--capacity", "1000", name="other")
+        self.assertFalse({"bfstore_slices", "bfstore_slices_at_most", "bfstore_capacity_at_most_keys"} & set(self.samples(other)))
+        self.assertEqual([self.json(other)[key] for key in ("growth", "num_slices", "most_slices", "first_capacity", "capacity_at_most", "keys_until_next_slice")], [None] * 6)
+
     def test_every_number_of_every_kept_file_is_that_of_the_json(self):
         paths = sorted(glob.glob(os.path.join(DATA, "*.bf"))) + sorted(glob.glob(os.path.join(DATA, "foreign", "*.bloom")))
         found = self.samples(*paths, code=2)

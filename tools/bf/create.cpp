@@ -12,6 +12,7 @@ void declare_create(CLI::App& app, Arguments& arguments) {
   add_help_and_version(app,
                        "bf create FILE --capacity N [--fpr P | --bits-per-key B | --max-bytes SIZE]\n"
                        "bf create FILE --capacity-at-most N [--fpr P]\n"
+                       "bf create FILE --layout growing --capacity N [--capacity-at-most N] [--fpr P]\n"
                        "bf create FILE --bits M [--probes K | --hash H --seeds S] [--capacity N]\n"
                        "bf create FILE --like OTHER\n"
                        "options of all: [--part I/N] [--filling] [--key-form FORM] " +
@@ -29,7 +30,9 @@ void declare_create(CLI::App& app, Arguments& arguments) {
             "  bf create seen-today.bf --capacity 10M --window 24h\n"
             "  # Nobody knows how many users will come: room for ten million, and folded to its size later.\n"
             "  bf create large.bf --capacity-at-most 10M --fpr 0.01\n"
-            "  bf fold large.bf folded.bf");
+            "  bf fold large.bf folded.bf\n"
+            "  # The same, of a file that nobody closes: it begins with room for 100,000, and grows while it is used.\n"
+            "  bf create grows.bf --layout growing --capacity 100k --capacity-at-most 10M");
 }
 
 int create(const Arguments& arguments) {

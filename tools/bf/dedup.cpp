@@ -189,7 +189,7 @@ class Deduplicator {
   Output output_;
   std::vector<std::uint8_t> answers_;
   std::uint64_t done_ = 0;
-  std::uint64_t most_keys_ = keys_within_promise(filter_.shape());
+  std::uint64_t most_keys_ = keys_within_promise(filter_.stats());
   std::uint64_t body_bytes_ = filter_.stats().body_bytes;
   std::uint64_t next_look_ = body_bytes_ / kBytesEach + 1;  // lines
   bool warned_ = false;

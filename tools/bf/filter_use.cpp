@@ -319,8 +319,9 @@ Loader::Loader(bfstore::Filter& filter, std::string file, const std::optional<Ke
       file_(std::move(file)),
       form_(form_of_keys(filter.note(), form, file_)),
       keys_before_(keys_left(filter.stats())),
-      most_keys_(keys_within_promise(filter.shape())),
+      most_keys_(keys_within_promise(filter.stats())),
       expires_(filter.stats().turning.has_value()),
+      grows_(filter.stats().growing.has_value()),
       counts_(bfstore::layout_of(filter.shape().layout)->can.remove) {}
 
 void Loader::add(std::span<const std::string_view> lines) {
@@ -444,16 +445,31 @@ void Loader::finish() {
 }
 
 void Loader::warn(const std::string& words) {
-  if (!warned_.exchange(true))
-    bf::warn(words +
-             (expires_
-                  ? ". The rate falls as epochs end (bf turn). For so many keys make a larger one (bf create)."
-                  : ". Make a larger one with bf build; if nobody knows how many keys will come, see bf help fold."));
+  if (!warned_.exchange(true)) bf::warn(words + way_out());
+}
+
+std::string Loader::way_out() const {
+  if (expires_) return ". The rate falls as epochs end (bf turn). For so many keys make a larger one (bf create).";
+  if (!grows_) return ". Make a larger one with bf build; if nobody knows how many keys will come, see bf help fold.";
+  return filter_.stats().growing->can_grow()
+             ? ". Free some disk space, or copy it to another file system: the next bf add tries again."
+             : ". It has all its slices, and grows no more. Make one with a larger --capacity, of all keys, with bf "
+               "build.";
+}
+
+// Threads that add at once begin a slice a little late, which is no failure (store/home/ask.cpp).
+static std::string ungrown_words(const bfstore::Stats& stats, const std::string& file) {
+  constexpr double kLate = 1.25;
+  const auto room = static_cast<double>(stats.shape.capacity);
+  if (static_cast<double>(keys_left(stats)) <= kLate * room) return "";
+  return file + ": could not grow, and holds " + key_words(keys_left(stats)) + " in slices for " +
+         grouped(stats.shape.capacity) + ", so that its false-positive rate rises";
 }
 
 std::string overfull_words(const bfstore::Filter& filter, const std::string& file, std::uint64_t most_keys) {
   constexpr double kBeyondChance = 1.5;
   const bfstore::Stats stats = filter.stats();
+  if (stats.growing && stats.growing->can_grow()) return ungrown_words(stats, file);
   if (!stats.turning) return keys_left(stats) <= most_keys ? "" : past_promise_words(stats.shape, file, most_keys);
   const auto fill = filter.stats({.fill = true}).fill;
   if (!fill || fill->estimated_fpr <= kBeyondChance * stats.shape.fpr) return "";
@@ -463,11 +479,12 @@ std::string overfull_words(const bfstore::Filter& filter, const std::string& fil
 
 void advise_if_past_capacity(const bfstore::Stats& stats, const std::string& file) {
   const bfstore::Shape& shape = stats.shape;
+  const std::uint64_t capacity = stats.growing ? stats.growing->at_most.capacity : shape.capacity;
   const std::uint64_t held = keys_left(stats);
-  const std::uint64_t most = keys_within_promise(shape);
-  if (held <= shape.capacity || held > most || stats.turning) return;  // the count of a window has keys that expired
+  const std::uint64_t most = keys_within_promise(stats);
+  if (held <= capacity || held > most || stats.turning) return;  // the count of a window has keys that expired
   warn(
-      file + ": has " + key_words(held) + ", and was made for " + grouped(shape.capacity) +
+      file + ": has " + key_words(held) + ", and was made for " + grouped(capacity) +
       ". It is a little larger than that needs, so it keeps its promised false-positive rate of " +
       short_number(shape.fpr) + " up to " + key_words(most) +
       ". Make a larger one before that, of all keys (bf build --force; if nobody knows how many will come, see bf help "
@@ -493,7 +510,8 @@ std::string rounded_words(const Arguments& arguments, const bfstore::Filter& fil
                                        : "");
 }
 
-std::uint64_t keys_within_promise(const bfstore::Shape& shape) {
+std::uint64_t keys_within_promise(const bfstore::Stats& stats) {
+  const bfstore::Shape& shape = stats.shape;
   bfstore::PlanRequest request;
   request.layout = shape.layout;
   request.hash = shape.hash;
@@ -501,6 +519,11 @@ std::uint64_t keys_within_promise(const bfstore::Shape& shape) {
   request.fpr = shape.fpr;
   request.num_bits = shape.num_bits;
   request.num_probes = shape.num_probes;
+  if (stats.growing) {
+    request.capacity = stats.growing->first.capacity;
+    request.num_bits = stats.growing->first.num_bits;
+    request.capacity_at_most = stats.growing->at_most.capacity;
+  }
   return tools::keys_within_promise(request);
 }
 
@@ -513,9 +536,11 @@ std::string shape_words(const bfstore::Stats& stats, const std::string& file) {
   const std::uintmax_t bytes = std::filesystem::file_size(file, gone);
   const bfstore::Shape& shape = stats.shape;
   const auto layout = bfstore::layout_of(shape.layout);
-  return "room for " + key_words(shape.capacity) + " at a false-positive rate of " + short_number(shape.fpr) + "; " +
-         (layout ? layout->name : "unknown layout") + ", " + std::to_string(shape.num_probes) +
-         (shape.num_probes == 1 ? " probe" : " probes") +
+  const bool grows = stats.growing && stats.growing->can_grow();
+  return "room for " + key_words(shape.capacity) +
+         (grows ? ", grows to " + grouped(stats.growing->at_most.capacity) + "," : "") +
+         " at a false-positive rate of " + short_number(shape.fpr) + "; " + (layout ? layout->name : "unknown layout") +
+         ", " + std::to_string(shape.num_probes) + (shape.num_probes == 1 ? " probe" : " probes") +
          (stats.turning ? ", keys of " + time_words(stats.turning->window_ms) : "") +
          (gone ? "" : ", " + human_bytes(bytes));
 }

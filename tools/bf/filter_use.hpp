@@ -175,6 +175,7 @@ class Loader {
   // Adds those of this part, and empties the vector. It keeps its memory: for each new one the kernel clears pages.
   void add_own(std::vector<std::uint64_t>& digests);
   void warn(const std::string& words);
+  [[nodiscard]] std::string way_out() const;
 
   bfstore::Filter& filter_;
   std::string file_;
@@ -183,6 +184,7 @@ class Loader {
   bool leaves_out_ = false;
   std::uint64_t most_keys_;  // within the promise
   bool expires_;             // keys expire
+  bool grows_;               // gets more room
   bool counts_;              // every add counts, also of a key that was present
   std::atomic<std::uint64_t> keys_read_{0};
   std::atomic<std::uint64_t> keys_left_out_{0};
@@ -194,10 +196,11 @@ class Loader {
 };
 
 // See promise.hpp.
-std::uint64_t keys_within_promise(const bfstore::Shape& shape);
+std::uint64_t keys_within_promise(const bfstore::Stats& stats);
 
 // "f: holds more than the 1,024 keys with which it keeps its promised false-positive rate of 0.01", or nothing if it
-// keeps it. Where keys expire, the count has keys that are gone: all bits are read, and give the rate of now.
+// keeps it. Where keys expire, the count has keys that are gone: all bits are read, and give the rate of now. A file
+// that grows keeps it as long as it can grow; if it could not, it is said how many keys its slices have room for.
 std::string overfull_words(const bfstore::Filter& filter, const std::string& file, std::uint64_t most_keys);
 
 // Says that the filter has more keys than it was made for, if it keeps its promise all the same, because its last line
@@ -214,6 +217,7 @@ std::string rounded_words(const Arguments& arguments, const bfstore::Filter& fil
 std::uint64_t keys_left(const bfstore::Stats& stats);
 
 // "room for 1,000 keys at a false-positive rate of 0.01; blocked, 7 probes, 17.2 KiB": the size is that of the file.
+// "room for 1,000 keys, grows to 11,111,000, at a false-positive ..."
 std::string shape_words(const bfstore::Stats& stats, const std::string& file);
 
 // "1 key", "2 keys"

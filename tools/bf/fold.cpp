@@ -22,7 +22,9 @@ void declare_fold(CLI::App& app, Arguments& arguments) {
       "--capacity-at-most). The smaller filter is the one that a build of that size makes from the same keys. Its "
       "bits\n"
       "are those of FILE, divided by a whole number: with --capacity-at-most many numbers divide them, and\n"
-      "otherwise few may. bf copy --to-fpr and bf seal --to-fpr fold, too.\n" +
+      "otherwise few may. bf copy --to-fpr and bf seal --to-fpr fold, too. A filter of the layout growing is not "
+      "folded:\n"
+      "it begins small, and grows while it is used (bf plan --grow-to compares the ways).\n" +
           std::string(kAboutLoss),
       "  bf create large.bf --capacity-at-most 1M\n  bf add large.bf --from keys.txt\n"
       "  bf fold large.bf users.bf");

@@ -33,8 +33,7 @@ constexpr std::array kNames{
          "The new file may lack the keys that were added here: add them again (bf add)."},
     Name{"Give the window: for how long they are kept.", "Give --window, for how long they are kept, such as 24h."},
     Name{"Give no window, or a layout that has one.", "Leave --window out, or give --layout window."},
-    Name{"Each has epochs of its own: ask them together.",
-         "Each has epochs of its own: ask them together (bf contains --any)."},
+    Name{" of its own: ask them together.", " of its own: ask them together (bf contains --any)."},
     Name{"Correct the path, or create it first.", "Give the path of a filter."},
     Name{
         " bytes are too few for a header and a filter. Give more.",

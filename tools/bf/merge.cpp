@@ -130,7 +130,7 @@ int merge(const Arguments& arguments) {
     replaced.refuse_loss(filter, kMerged);
     publish(filter, arguments.file);
   }
-  const std::uint64_t most_keys = keys_within_promise(stats.shape);
+  const std::uint64_t most_keys = keys_within_promise(stats);
   if (keys_left(stats) > most_keys) {
     warn(arguments.file + ": holds about " + key_words(keys_left(stats)) + ", more than the " + grouped(most_keys) +
          " with which it keeps its promise. More absent keys than promised are maybe.");

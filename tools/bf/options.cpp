@@ -134,7 +134,7 @@ void add_layout_hash_and_seed(CLI::App& app, bfstore::Options& options, bool for
   CLI::Option* const layout =
       add_layout(app, options,
                  "blocked (default, one cache line), classic (lowest rate), counting (removes), static (built once: "
-                 "smallest), window (8 epochs), window-4 (4 epochs), window-2 (2 epochs)");
+                 "smallest), window (8 epochs), window-4 (4 epochs), window-2 (2 epochs), growing (up to 5 slices)");
   CLI::Option* const window =
       add_window(app, options, "keep keys for this long after their last add, such as 24h or 7d; see bf turn");
   CLI::Option* const hash = add_text(app, "--hash", names_of_hashes(), "H", take_hash);
@@ -215,8 +215,9 @@ CLI::Option* add_capacity(CLI::App& app, bfstore::Options& options, const std::s
 void add_capacity_at_most(CLI::App& app, bfstore::Options& options) {
   CLI::Option* const most = add_text(
       app, "--capacity-at-most",
-      "keys that are surely enough, if nobody knows how many will come: bf fold makes the filter smaller later", "N",
-      [&](const std::string& name, const std::string& text) {
+      "keys that are surely enough, if nobody knows how many will come: bf fold makes the filter smaller later; "
+      "of --layout growing: room in all slices",
+      "N", [&](const std::string& name, const std::string& text) {
         options.capacity_at_most = parse_quantity(name, text, Unit::kKeys, kNoLimit);
       });
   for (const char* other :

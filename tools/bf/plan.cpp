@@ -151,13 +151,21 @@ bool locale_is_utf8() {
   return std::setlocale(LC_CTYPE, "") != nullptr && std::string_view(nl_langinfo(CODESET)) == "UTF-8";
 }
 
+std::optional<bfstore::Growing> growing_of(const bfstore::Plan& plan) {
+  if (plan.grown.empty()) return std::nullopt;
+  const bfstore::Growing::Size first{plan.num_bits, plan.capacity};
+  const bfstore::GrownPlan& last = plan.grown.back();
+  return bfstore::Growing{plan.growth, 1,     static_cast<std::uint32_t>(plan.grown.size()),
+                          first,       first, {last.body_bytes * 8, last.capacity}};
+}
+
 std::vector<tools::RatePoint> curve_of(const bfstore::Plan& plan, bfstore::Hash hash) {
   bfstore::PlanRequest filter;
   filter.layout = plan.layout.layout;
   filter.hash = hash;
   filter.num_bits = plan.num_bits;
   filter.num_probes = plan.num_probes;
-  return tools::rate_curve(filter, static_cast<double>(plan.capacity) * 2);
+  return tools::rate_curve(filter, static_cast<double>(plan.capacity) * 2, growing_of(plan));
 }
 
 bfstore::PlanRequest numbers_given(const bfstore::Options& options) {
@@ -196,9 +204,11 @@ std::string option_of(const char* name, double number) {
 std::string making_command(const bfstore::PlanRequest& given, const bfstore::Plan& plan) {
   if (given.hash != bfstore::Hash::kXxh3) return "";  // it may need seeds or a secret
   const std::string window = plan.window_ms == 0 ? kSomeWindow : time_option(plan.window_ms);
+  const bool grows_to = plan.layout.can.grow && given.capacity_at_most != 0;
   const std::string command =
       std::string(plan.layout.can.build ? "bf build filter.bf --from keys.txt" : "bf create filter.bf") + " --layout " +
-      plan.layout.name + (plan.layout.can.expire ? " --window " + window : "");
+      plan.layout.name + (plan.layout.can.expire ? " --window " + window : "") +
+      (grows_to ? option_of("--capacity-at-most", given.capacity_at_most) : "");
   const bool free = given.capacity != 0 && given.num_bits == 0 && given.max_bytes == 0 && given.num_probes == 0;
   if (free && given.bits_per_key == 0)
     return command + option_of("-n", plan.capacity) + option_of("-p", given.fpr == 0 ? kUsualFpr : given.fpr);

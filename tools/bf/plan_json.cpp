@@ -53,6 +53,11 @@ Json forecast_json(const Forecast& forecast, bool has_curve) {
   object["epoch_ms"] = given(plan.epoch_ms);
   object["longest_found_ms"] = given(plan.longest_found_ms);
   object["turn_bytes"] = given(plan.turn_bytes);
+  object["growth"] = given(plan.growth);
+  object["grown"] = plan.grown.empty() ? Json() : Json::array();
+  for (const bfstore::GrownPlan& grown : plan.grown)
+    object["grown"].push_back(
+        {{"capacity", grown.capacity}, {"body_bytes", grown.body_bytes}, {"file_bytes", grown.file_bytes}});
   object["can"] = abilities_json(plan.layout.can);
   object["curve"] = has_curve ? Json::array() : Json();
   if (!has_curve) return object;

@@ -28,6 +28,7 @@ bfstore::PlanRequest numbers_of_own(const bfstore::Report& report, const std::st
   numbers.num_probes = identity.num_probes;
   numbers.capacity = identity.capacity;
   if (report.turning) numbers.window_ms = report.turning->window_ms;
+  if (report.growing) numbers.capacity_at_most = report.growing->at_most.capacity;
   return numbers;
 }
 

@@ -288,6 +288,20 @@ std::string about_building(const Forecasts& all) {
          human_bytes(all.built_once->file_bytes) + ".\n";
 }
 
+// The table has the numbers of the first slice.
+std::string about_slices(const Forecasts& all) {
+  for (const Forecast& one : all.possible) {
+    if (one.plan.grown.empty()) continue;
+    const bfstore::GrownPlan& last = one.plan.grown.back();
+    return std::string(one.plan.layout.name) + " begins like this, and grows to " + grouped(last.capacity) +
+           " keys in " + human_bytes(last.file_bytes) + ": up to " + std::to_string(one.plan.grown.size()) +
+           " slices, each " + std::to_string(one.plan.growth) +
+           " times as large as the one before (--capacity-at-most). p is the rate when all of them are full. bf plan "
+           "--grow-to compares other ways.\n";
+  }
+  return "";
+}
+
 std::string about_turns(const Forecasts& all) {
   if (std::none_of(all.possible.begin(), all.possible.end(), has_window)) return "";
   return "n is the number of different keys of one window, if they come evenly. Turns are yours: run bf turn several "
@@ -316,7 +330,7 @@ std::string wrapped(const std::string& text) {
 std::string about_folding(const Forecasts& all) {
   const auto folds = [](const Forecast& one) { return one.plan.layout.can.fold; };
   if (std::none_of(all.possible.begin(), all.possible.end(), folds)) return "";
-  return "If nobody knows how many keys will come: --capacity-at-most (bf help fold).\n";
+  return "If nobody knows how many keys will come: bf plan --grow-to (and bf help fold).\n";
 }
 
 std::string notes(const Forecasts& all) {
@@ -332,6 +346,7 @@ std::string notes(const Forecasts& all) {
   text += about_folding(all);
   text += about_building(all);
   text += about_turns(all);
+  text += about_slices(all);
   text += about_space(all);
   text += about_numbers(all);
   for (const Refusal& one : all.impossible) text += std::string("\n") + one.layout.name + ": " + one.why + "\n";
@@ -378,8 +393,8 @@ static std::string rate_words(double fpr) {
 
 // "100,000,000 keys at 1 %: 118.3 MiB, blocked"
 static std::string answer(const bfstore::Plan& plan) {
-  return key_words(plan.capacity) + " at " + rate_words(plan.fpr) + ": " + human_bytes(plan.file_bytes) + ", " +
-         plan.layout.name + "\n";
+  return key_words(plan.capacity) + (plan.layout.can.grow ? " at first, at " : " at ") + rate_words(plan.fpr) + ": " +
+         human_bytes(plan.file_bytes) + ", " + plan.layout.name + "\n";
 }
 
 // Says why the rate is lower than the one that was asked for, or nothing if it is nearly that.

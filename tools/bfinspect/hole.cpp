@@ -45,7 +45,7 @@ HoleWatch::HoleWatch(std::string path) : path_(std::move(path)) {
   const auto layout = bfstore::layout_of(static_cast<bfstore::Layout>(report->identity->layout));
   if (!layout) return;
   report_ = std::move(*report);
-  counter_.emplace(*report_->identity, layout->cell_bits);
+  counter_.emplace(*report_, layout->cell_bits);
 }
 
 void HoleWatch::take(std::span<const std::uint64_t> words) {

@@ -47,6 +47,11 @@ std::string legend(const char* kind, double x, const std::string& meaning) {
          tools::svg_text(x + 20, kMargins.top - 7, "start", meaning);
 }
 
+// Where a slice begins that is not the first one.
+bool begins_slice(const Stretches& stretches, std::size_t i) {
+  return i != 0 && stretches.all[i].slice != stretches.all[i - 1].slice;
+}
+
 // Behind a stretch that is much emptier than the others the picture has another color.
 std::string bars(const Stretches& stretches) {
   const double step = (kPlotRight - kMargins.left) / static_cast<double>(stretches.all.size());
@@ -56,6 +61,8 @@ std::string bars(const Stretches& stretches) {
     if (std::binary_search(stretches.emptier.begin(), stretches.emptier.end(), i))
       drawn += rectangle("hole", x, kMargins.top, step);
     drawn += rectangle("bar", x, height_of_share(stretches.all[i].share()), std::max(step - 1, 0.5));
+    if (begins_slice(stretches, i))
+      drawn += tools::svg_line(x - 0.5, kMargins.top, x - 0.5, kPlotBottom, "class=\"grid\"");
   }
   return drawn;
 }
@@ -65,7 +72,10 @@ const char* about_holes(const Facts& facts) {
   if (is_built_once(*facts.report.identity)) return ". The first and the last bytes of a shard have fewer ones.";
   if (!stretches.judged) return ". With the hash of this filter a stretch may be emptier than the others.";
   if (stretches.hole_would_show)
-    return ". Keys spread evenly, so a stretch that is much emptier than the others may have lost its bits.";
+    return facts.report.growing
+               ? ". Keys spread evenly in a slice, so a stretch of it that is much emptier than its others "
+                 "may have lost its bits."
+               : ". Keys spread evenly, so a stretch that is much emptier than the others may have lost its bits.";
   const bool some_are_empty =
       std::any_of(stretches.all.begin(), stretches.all.end(), [](const Stretch& stretch) { return stretch.set == 0; });
   if (some_are_empty) return ". So few bits are set that a stretch may be empty by chance.";
@@ -82,14 +92,17 @@ std::string about_stretches(const Facts& facts) {
   const double most = fullest->share();
   const std::string range = least == most ? percent_text(least) + " is set everywhere"
                                           : "from " + percent_text(least) + " to " + percent_text(most) + " is set";
-  return "The body in " + grouped(stretches.all.size()) +
-         (stretches.all.size() == 1 ? " stretch: " : " equal stretches: ") + range +
+  const std::uint32_t slices = stretches.all.back().slice + 1;
+  const std::string how =
+      slices == 1 ? " equal stretches: "
+                  : " stretches, with a line before each of its " + grouped(slices) + " slices but the first: ";
+  return "The body in " + grouped(stretches.all.size()) + (stretches.all.size() == 1 ? " stretch: " : how) + range +
          (counts_keys_without_bits(facts.report) ? ". The bits of counted keys are not there." : about_holes(facts));
 }
 
 // The capacity that the picture is about. A filter without one is drawn around the keys that it has.
 double capacity_shown(const Facts& facts) {
-  const std::uint64_t capacity = facts.report.identity->capacity;
+  const std::uint64_t capacity = body_of(facts.report).capacity;
   return capacity != 0 ? static_cast<double>(capacity) : std::max(facts.report.fill->estimated_keys, 1.0);
 }
 
@@ -144,12 +157,14 @@ std::string key_labels(const tools::RateAxes& axes, double capacity) {
          tools::svg_text((kMargins.left + kPlotRight) / 2, kHeight - 6, "middle", "number of keys in the filter");
 }
 
-std::string promise(const tools::RateAxes& axes, const bfstore::ReportedIdentity& id) {
+std::string promise(const tools::RateAxes& axes, const bfstore::Report& report) {
+  const bfstore::ReportedIdentity& id = *report.identity;
   std::string drawn;
   if (id.capacity != 0) {
-    const double x = axes.x(static_cast<double>(id.capacity));
+    const double x = axes.x(static_cast<double>(body_of(report).capacity));
     drawn += tools::svg_line(x, kMargins.top, x, kPlotBottom, "class=\"limit\"");
-    drawn += tools::svg_text(x + 6, kPlotBottom - 8, "start", "capacity", "class=\"halo\"");
+    drawn += tools::svg_text(x + 6, kPlotBottom - 8, "start", can_grow(report) ? "next slice" : "capacity",
+                             "class=\"halo\"");
   }
   if (id.fpr > 0 && id.fpr < 1) {
     const double y = axes.y(id.fpr);
@@ -231,10 +246,13 @@ std::string about_rate_now(const Facts& facts) {
               : " of the absent keys get \"maybe\".");
 }
 
-std::string about_promise(const bfstore::ReportedIdentity& id) {
+std::string about_promise(const bfstore::Report& report) {
+  const bfstore::ReportedIdentity& id = *report.identity;
   if (id.capacity == 0) return {};
+  const std::uint64_t keys = report.growing ? report.growing->at_most.capacity : id.capacity;
   return " The filter promises at most " + rate_text(id.fpr) + " with " +
-         with_keys(about_text(static_cast<double>(id.capacity))) + ".";
+         with_keys(about_text(static_cast<double>(keys))) +
+         (can_grow(report) ? ", when it has all " + std::to_string(report.growing->most_slices) + " slices." : ".");
 }
 
 // "1 place has changed since the file was sealed: 64.0 KiB (65,536 bytes) in all. ..."
@@ -295,13 +313,8 @@ std::string rate_chart(const Facts& facts) {
   if (!can_be_drawn(facts)) return {};
   const bfstore::ReportedIdentity& id = *facts.report.identity;
   const bfstore::Fill& fill = *facts.report.fill;
-  bfstore::PlanRequest filter;
-  filter.layout = static_cast<bfstore::Layout>(id.layout);
-  filter.hash = static_cast<bfstore::Hash>(id.hash);
-  filter.num_bits = id.num_bits;
-  filter.num_probes = id.num_probes;
   const double most = most_keys_shown(facts);
-  const auto curve = tools::rate_curve(filter, most);
+  const auto curve = tools::rate_curve(numbers_of(facts.report), most, facts.report.growing);
   const double least = id.fpr > 0 ? id.fpr : fill.estimated_fpr;
   const tools::RateAxes axes{kWidth, kHeight, kMargins, most, tools::bottom_of(std::min(least, 1.0))};
   // With few keys, as in many filters of other programs, all rates may be below the picture.
@@ -310,12 +323,12 @@ std::string rate_chart(const Facts& facts) {
   if (shown < 2) return {};
   const bool has_place = !facts.lacks_bits();
   const double keys = facts.report.turning ? keys_on_curve(curve, fill) : fill.estimated_keys;
-  const std::string drawn = grid(axes) + promise(axes, id) + tools::svg_curve(axes, curve, "class=\"curve\"") +
-                            key_labels(axes, capacity_shown(facts)) +
+  const std::string drawn = grid(axes) + promise(axes, facts.report) +
+                            tools::svg_curve(axes, curve, "class=\"curve\"") + key_labels(axes, capacity_shown(facts)) +
                             (has_place ? here(axes, curve, fill, keys, id.fpr) : "");
   const bool below = has_place && is_below(axes, fill.estimated_fpr);
   return figure("False-positive rate as the filter fills",
-                about_rate_now(facts) + about_promise(id) +
+                about_rate_now(facts) + about_promise(facts.report) +
                     (facts.report.turning ? " The curve is for keys that come evenly, just before a turn, and the "
                                             "point is where it has the rate of now."
                                           : "") +

@@ -104,9 +104,8 @@ std::string advice(const Facts& facts) {
   std::string said;
   if (facts.lacks_bits()) said = missing_bits_advice(facts) + " ";
   if (facts.overfull.value_or(false)) {
-    said += std::string(facts.report.turning ? "It has more keys in one epoch, or in all, than it was made for"
-                                             : "It has more keys than it was made for") +
-            ", and answers \"maybe\" more often than it promised. " + overfull_advice(facts.report) + ". ";
+    said += overfull_cause(facts.report) + ", and answers \"maybe\" more often than it promised. " +
+            overfull_advice(facts.report) + ". ";
   }
   if (facts.leaky.value_or(false)) {
     said += "It has keys that no remove takes away any more, so it answers \"maybe\" more often than it would. " +
@@ -143,8 +142,10 @@ std::string room_figure(const Facts& facts) {
   if (facts.lacks_bits()) return key_figure("Room", "unknown", kForHoles);
   if (*facts.remaining_keys == 0)
     return key_figure("Room", "none", "the promised rate is reached, within the error of the estimate");
+  if (can_grow(facts.report))
+    return key_figure("Room", "it grows", room_to_grow_text(facts.report, *facts.remaining_keys));
   const auto room = static_cast<double>(*facts.remaining_keys);
-  const double to_capacity = static_cast<double>(facts.report.identity->capacity) - facts.report.fill->estimated_keys;
+  const double to_capacity = static_cast<double>(body_of(facts.report).capacity) - facts.report.fill->estimated_keys;
   const bool differ = to_capacity >= 0.5 && about_text(to_capacity) != about_text(room);
   return key_figure("Room", "about " + about_text(room),
                     "more keys until the promised rate is exceeded" +
@@ -157,8 +158,10 @@ std::string key_figures(const Facts& facts) {
   const bfstore::ReportedIdentity& id = *report.identity;
   const bfstore::Fill& fill = *report.fill;
   std::string list = "<ul class=\"figures\">\n";
-  const std::string of_all =
-      id.capacity == 0 ? "capacity unknown" : "of its capacity of " + about_text(static_cast<double>(id.capacity));
+  const auto capacity = static_cast<double>(body_of(report).capacity);
+  const std::string of_all = capacity == 0 ? "capacity unknown"
+                                           : "of its capacity of " + about_text(capacity) +
+                                                 (can_grow(report) ? " with the slices of now" : "");
   list += facts.lacks_bits() ? key_figure("Keys now", "unknown", kForHoles)
                              : key_figure("Keys now", keys_now_text(report), of_all);
   const auto full = fill_at_capacity(report);

@@ -79,9 +79,10 @@ void put_identity(Json& out, const Facts& facts) {
   }
   if (!id) return;
   if (facts.foreign) return put_foreign_shape(out, facts);
-  out["num_bits"] = id->num_bits;
+  const Body body = body_of(facts.report);
+  out["num_bits"] = body.num_bits;
   out["num_probes"] = id->num_probes;
-  out["capacity"] = id->capacity;
+  out["capacity"] = body.capacity;
   out["fpr"] = id->fpr;
   out["seed"] = std::to_string(id->seed);
   out["seeds"] = id->seeds ? Json(*id->seeds) : Json();
@@ -102,7 +103,7 @@ void put_identity(Json& out, const Facts& facts) {
   out["ro_compat"] = id->ro_compat;
   out["incompat"] = id->incompat;
   out["body_offset"] = id->body_offset;
-  out["body_bytes"] = id->body_bytes;
+  out["body_bytes"] = body.bytes;
   out["sealed"] = id->seal.has_value();
   if (!id->seal) return;
   out["checksums_offset"] = id->seal->checksums_offset;
@@ -111,6 +112,14 @@ void put_identity(Json& out, const Facts& facts) {
   out["damaged"] = Json::array();
   for (const bfstore::DamagedRange& range : facts.verification->damaged)
     out["damaged"].push_back({{"offset", range.offset}, {"bytes", range.bytes}});
+}
+
+void put_growing(Json& out, const std::optional<bfstore::Growing>& growing) {
+  out["growth"] = growing ? Json(growing->growth) : Json();
+  out["num_slices"] = growing ? Json(growing->num_slices) : Json();
+  out["most_slices"] = growing ? Json(growing->most_slices) : Json();
+  out["first_capacity"] = growing ? Json(growing->first.capacity) : Json();
+  out["capacity_at_most"] = growing ? Json(growing->at_most.capacity) : Json();
 }
 
 void put_state(Json& out, const bfstore::Report& report) {
@@ -164,6 +173,7 @@ void put_fill(Json& out, const Facts& facts) {
   out["leaked_keys"] = or_null(keys_leaked(facts.report));
   out["leaky"] = or_null(facts.leaky);
   out["remaining_keys"] = or_null(facts.remaining_keys);
+  out["keys_until_next_slice"] = or_null(keys_until_next_slice(facts.report));
   out["overfull"] = or_null(facts.overfull);
 }
 
@@ -202,6 +212,7 @@ Json object_of(const Facts& facts) {
   out["allocated_bytes"] = report.allocated_bytes;
   put_foreign(out, facts.foreign);
   put_identity(out, facts);
+  put_growing(out, report.growing);
   put_fill(out, facts);
   out["resident_bytes"] = or_null(report.resident_bytes);
   out["huge_page_bytes"] = or_null(report.huge_page_bytes);

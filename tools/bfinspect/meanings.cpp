@@ -20,6 +20,8 @@ constexpr Meaning kMeanings[] = {
     {"probes (k)", "The number of bits that each key sets, and that each lookup tests."},
     {"columns (k)", "The bits of a key that a lookup compares: each one more halves the rate."},
     {"capacity (n)", "The number of different keys that the filter was made for."},
+    {"slices", "The filters in the file. Keys are added to the newest one, and a lookup asks all."},
+    {"made for", "The keys of the first slice, and those of all slices that there may be."},
     {"part", "This file has only the keys whose hash belongs to this part. The other parts are in other files."},
     {"promised (p)", "The share of absent keys that get the answer \"maybe\" when the filter is at its capacity."},
     {"bits per key", "The bits of the body for each key at capacity."},

@@ -75,6 +75,10 @@ std::vector<Sample> marks(const Facts& facts) {
   return samples;
 }
 
+Number growing(const Facts& facts, double (*number)(const bfstore::Growing& growing)) {
+  return facts.report.growing ? Number(number(*facts.report.growing)) : std::nullopt;
+}
+
 Number turning(const Facts& facts, double (*number)(const bfstore::Turning& turning)) {
   return facts.report.turning ? Number(number(*facts.report.turning)) : std::nullopt;
 }
@@ -115,8 +119,20 @@ constexpr Metric kMetrics[] = {
     {"bfstore_bits_may_be_missing", "gauge",
      "1 if parts of the filter have far fewer set bits than chance explains, so that a \"no\" may be wrong.",
      [](const Facts& facts) { return one(number_of(facts.missing_bits())); }},
-    {"bfstore_capacity_keys", "gauge", "Keys that the filter was made for.",
-     [](const Facts& facts) { return one(said(facts, &bfstore::ReportedIdentity::capacity)); }},
+    {"bfstore_capacity_keys", "gauge",
+     "Keys that the filter was made for. Where it grows, those of the slices that it has now.",
+     [](const Facts& facts) {
+       const Number first = said(facts, &bfstore::ReportedIdentity::capacity);
+       return one(first ? Number(static_cast<double>(body_of(facts.report).capacity)) : std::nullopt);
+     }},
+    {"bfstore_capacity_at_most_keys", "gauge", "Where the filter grows: keys of all slices that there may be.",
+     [](const Facts& facts) {
+       return one(growing(facts, [](const auto& all) { return static_cast<double>(all.at_most.capacity); }));
+     }},
+    {"bfstore_slices", "gauge", "Where the filter grows: slices that it has now.",
+     [](const Facts& facts) { return one(growing(facts, [](const auto& all) { return double{all.num_slices}; })); }},
+    {"bfstore_slices_at_most", "gauge", "Where the filter grows: slices that there may be.",
+     [](const Facts& facts) { return one(growing(facts, [](const auto& all) { return double{all.most_slices}; })); }},
     {"bfstore_estimated_keys", "gauge", "Different keys in the filter, estimated from its bits.",
      [](const Facts& facts) { return one(counted(facts, &bfstore::Fill::estimated_keys)); }},
     {"bfstore_remaining_keys", "gauge", "Keys that fit until the promised rate is reached.",

@@ -34,15 +34,27 @@ std::string keys_text(std::uint64_t keys) {
 // A person who knows the seed can choose keys that collide.
 constexpr const char* kNotForOthers = "not on this page, since a person who knows it can choose keys that collide";
 
+// How far a file grows. The rows around it are those of now.
+void put_slices(Sheet& sheet, const Report& report) {
+  if (!report.growing) return;
+  const bfstore::Growing& growing = *report.growing;
+  sheet.row("slices", std::to_string(growing.num_slices) + " of " + std::to_string(growing.most_slices) + ", each " +
+                          std::to_string(growing.growth) + " times as large as the one before");
+  sheet.row("made for", keys_text(growing.first.capacity) + " at first, " + count_text(growing.at_most.capacity) +
+                            " with " + std::to_string(growing.most_slices) + " slices");
+}
+
 void put_shape(Sheet& sheet, const Facts& facts) {
   const ReportedIdentity& id = *facts.report.identity;
   sheet.section("Shape");
   sheet.row("layout", layout_name(id.layout));
   sheet.row("hash", facts.foreign ? hash_names(*facts.foreign)
                                   : hash_name(id.hash) + (id.secret_check ? " (with a secret)" : ""));
-  sheet.row(has_counters(id) ? "counters (m)" : "bits (m)", count_text(id.num_bits));
+  const Body body = body_of(facts.report);
+  sheet.row(has_counters(id) ? "counters (m)" : "bits (m)", count_text(body.num_bits));
   sheet.row(is_built_once(id) ? "columns (k)" : "probes (k)", std::to_string(id.num_probes));
-  sheet.row("capacity (n)", keys_text(id.capacity));
+  sheet.row("capacity (n)", keys_text(body.capacity));
+  put_slices(sheet, facts.report);
   if (id.part) {
     sheet.row("part", std::to_string(id.part->part.number) + " of " + std::to_string(id.part->part.parts) +
                           " (from 0), of " + count_text(id.part->capacity) +
@@ -50,7 +62,9 @@ void put_shape(Sheet& sheet, const Facts& facts) {
   }
   const std::string promised = id.fpr == 0 ? "unknown" : rate_text(id.fpr);
   sheet.row("promised (p)",
-            id.fpr != 0 && std::isfinite(id.fpr) ? promised + " false positives at capacity" : promised);
+            id.fpr != 0 && std::isfinite(id.fpr)
+                ? promised + " false positives " + (facts.report.growing ? "when all slices are full" : "at capacity")
+                : promised);
   if (std::isfinite(bits_per_key(id))) sheet.row("bits per key", fixed_text(bits_per_key(id), 2));
   if (id.secret_check) {
     sheet.row("secret check", secret_check_text(id.secret_check->tag));
@@ -83,7 +97,7 @@ void put_file(Sheet& sheet, const Facts& facts) {
     sheet.row("id", hex({reinterpret_cast<const char*>(id->file_id.data()), id->file_id.size()}));
     sheet.row("header", bytes_text(id->header_bytes));
     put_features(sheet, *id);
-    sheet.row("body", bytes_text(id->body_bytes) + " from byte " + grouped(id->body_offset));
+    sheet.row("body", bytes_text(body_of(report).bytes) + " from byte " + grouped(id->body_offset));
     if (id->seal) {
       sheet.row("sealed", grouped(id->seal->num_chunks) + (id->seal->num_chunks == 1 ? " checksum" : " checksums") +
                               " from byte " + grouped(id->seal->checksums_offset) +
@@ -227,7 +241,8 @@ std::string room_text(const Facts& facts) {
   if (facts.lacks_bits()) return kUnknownForHoles;
   const auto room = static_cast<double>(*facts.remaining_keys);
   if (room == 0) return "none: the promised rate is reached, within the error of the estimate";
-  const double to_capacity = static_cast<double>(facts.report.identity->capacity) - facts.report.fill->estimated_keys;
+  if (can_grow(facts.report)) return room_to_grow_text(facts.report, *facts.remaining_keys);
+  const double to_capacity = static_cast<double>(body_of(facts.report).capacity) - facts.report.fill->estimated_keys;
   const std::string words = "about " + about_text(room) + (room == 1 ? " more key" : " more keys");
   if (to_capacity < 0.5 || about_text(to_capacity) == about_text(room)) return words;
   return "about " + about_text(to_capacity) + " more to its capacity, " + about_text(room) +
@@ -244,7 +259,7 @@ std::string rates_text(const Report& report) {
 void put_keys_now(Sheet& sheet, const Facts& facts) {
   if (facts.lacks_bits()) return sheet.row("keys now", kUnknownForHoles);
   const bfstore::Fill& fill = *facts.report.fill;
-  const std::uint64_t capacity = facts.report.identity->capacity;
+  const std::uint64_t capacity = body_of(facts.report).capacity;
   sheet.row("keys now",
             keys_now_text(facts.report) + (capacity == 0 ? "" : " of " + about_text(static_cast<double>(capacity))));
   if (fill.set_bits != 0 && !is_past_estimate(fill))
@@ -254,6 +269,7 @@ void put_keys_now(Sheet& sheet, const Facts& facts) {
 void put_fill(Sheet& sheet, const Facts& facts) {
   sheet.section("Fill");
   const ReportedIdentity& id = *facts.report.identity;
+  const Body body = body_of(facts.report);
   if (!facts.report.fill) {
     sheet.paragraph(facts.counted ? "unknown: the bits could not be counted" : "not counted (--quick)");
     return;
@@ -265,7 +281,7 @@ void put_fill(Sheet& sheet, const Facts& facts) {
     sheet.row("fullest epoch",
               percent_text(fullest) + " of its bits set (the bar), " + percent_text(fill.fill_ratio) + " of all");
   sheet.row(has_counters(id) ? "counters set" : "bits set",
-            count_text(fill.set_bits) + " of " + count_text(id.num_bits));
+            count_text(fill.set_bits) + " of " + count_text(body.num_bits));
   put_keys_now(sheet, facts);
   if (facts.report.turning) sheet.row("keys of epochs", epochs_text(facts.report));
   if (facts.lacks_bits()) sheet.row("missing bits", missing_bits_advice(facts), Colour::kWarning);
@@ -277,7 +293,7 @@ void put_fill(Sheet& sheet, const Facts& facts) {
 
 void put_memory(Sheet& sheet, const Report& report) {
   sheet.section("Memory");
-  const std::uint64_t body = report.identity ? report.identity->body_bytes : 0;
+  const std::uint64_t body = report.identity ? body_of(report).bytes : 0;
   const auto text = [&](const std::optional<std::uint64_t>& bytes) {
     if (!bytes) return std::string("unknown");
     return *bytes == 0 ? std::string("none") : bytes_text(*bytes) + share_text(*bytes, body);

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -96,36 +97,48 @@ bool spreads_evenly(const bfstore::ReportedIdentity& id, const bfstore::LayoutIn
 
 std::optional<std::vector<Stretch>> read_stretches(const bfstore::Report& report, unsigned cell_bits) {
   constexpr std::uint64_t kPieceWords = std::uint64_t{1} << 17;  // 1 MiB
-  const bfstore::ReportedIdentity& id = *report.identity;
   const OpenedFile file(report.path);
-  StretchCounter counter(id, cell_bits);
+  StretchCounter counter(report, cell_bits);
   std::vector<std::uint64_t> words;
-  const std::uint64_t body_words = id.body_bytes * 8 / kWordBits;
-  for (std::uint64_t done = 0; done < body_words; done += words.size()) {
-    words.resize(std::min(kPieceWords, body_words - done));
-    if (!file.read(words, id.body_offset + done * sizeof words[0])) return std::nullopt;
-    counter.take(words);
+  for (const bfstore::ReportedSlice& slice : report.slices) {
+    const std::uint64_t slice_words = slice.bytes * 8 / kWordBits;
+    for (std::uint64_t done = 0; done < slice_words; done += words.size()) {
+      words.resize(std::min(kPieceWords, slice_words - done));
+      if (!file.read(words, slice.offset + done * sizeof words[0])) return std::nullopt;
+      counter.take(words);
+    }
   }
   return counter.stretches();
 }
 
 }  // namespace
 
-StretchCounter::StretchCounter(const bfstore::ReportedIdentity& id, unsigned cell_bits)
-    : cell_bits_(cell_bits),
-      body_words_(id.body_bytes * 8 / kWordBits),
-      body_bits_(id.num_bits * cell_bits),  // bits of the last word that are beyond m are never set
-      length_(std::max<std::uint64_t>(1, (body_words_ + kMostStretches - 1) / kMostStretches)) {}
+// With s slices, s - 1 of them end within a stretch.
+StretchCounter::StretchCounter(const bfstore::Report& report, unsigned cell_bits) : cell_bits_(cell_bits) {
+  for (const bfstore::ReportedSlice& slice : report.slices) slice_words_.push_back(slice.bytes * 8 / kWordBits);
+  body_words_ = std::accumulate(slice_words_.begin(), slice_words_.end(), std::uint64_t{0});
+  body_bits_ = report.growing ? body_words_ * kWordBits : report.identity->num_bits * cell_bits;
+  const std::uint64_t most = kMostStretches - (std::max<std::uint64_t>(slice_words_.size(), 1) - 1);
+  length_ = std::max<std::uint64_t>(1, (body_words_ + most - 1) / most);
+}
+
+void StretchCounter::begin_stretch() {
+  const auto slice = static_cast<std::uint32_t>(taken_ == 0 ? 0 : stretches_.back().slice + (taken_ == slice_end_));
+  if (taken_ == slice_end_) slice_end_ += slice_words_[slice];
+  end_ = std::min(taken_ + length_, slice_end_);
+  const std::uint64_t begin_bits = std::min(taken_ * kWordBits, body_bits_);
+  stretches_.push_back({(std::min(end_ * kWordBits, body_bits_) - begin_bits) / cell_bits_, 0, slice});
+}
 
 void StretchCounter::take(std::span<const std::uint64_t> words) {
   while (!words.empty()) {
-    const std::uint64_t first = taken_ / length_ * length_;
-    const auto now = words.first(std::min<std::uint64_t>(words.size(), first + length_ - taken_));
-    if (taken_ == first && first < body_words_ && first * kWordBits < body_bits_) {
-      const std::uint64_t end = std::min(first + length_, body_words_);
-      stretches_.push_back({(std::min(end * kWordBits, body_bits_) - first * kWordBits) / cell_bits_, 0});
+    if (taken_ >= body_words_) {  // more than the body had
+      taken_ += words.size();
+      return;
     }
-    if (taken_ < body_words_ && taken_ * kWordBits < body_bits_) stretches_.back().set += set_cells(now, cell_bits_);
+    if (taken_ == end_) begin_stretch();
+    const auto now = words.first(std::min<std::uint64_t>(words.size(), end_ - taken_));
+    stretches_.back().set += set_cells(now, cell_bits_);
     taken_ += now.size();
     words = words.subspan(now.size());
   }
@@ -153,10 +166,8 @@ std::optional<std::vector<Stretch>> StretchCounter::stretches() const {
 // A file that is written meanwhile: at the moment between two readings each cell count was not below the lower one of a
 // stretch, nor above the higher one, while keys are only added, or only removed. So the means are estimated from
 // `fewer`, and `more` is judged.
-Stretches judged(const std::vector<Stretch>& fewer, const std::vector<Stretch>& more, std::uint32_t num_probes) {
+static Stretches judged_slice(const std::vector<Stretch>& fewer, const std::vector<Stretch>& more, double probes) {
   Stretches found{.all = more, .judged = true};
-  if (more.empty()) return found;
-  const double probes = num_probes;
   const double expected = least_expected(fewer, probes);
   const auto least_of = [&](const Stretch& stretch) {
     return least_by_chance(expected * static_cast<double>(stretch.cells)) * probes;
@@ -165,6 +176,29 @@ Stretches judged(const std::vector<Stretch>& fewer, const std::vector<Stretch>& 
   found.too_short = !found.hole_would_show && !would_show_if_full(more, probes);
   for (std::size_t i = 0; i < more.size(); ++i) {
     if (static_cast<double>(more[i].set) < least_of(more[i])) found.emptier.push_back(i);
+  }
+  return found;
+}
+
+// A hole is looked for in each slice. It would show if it would in the one that has most of the body.
+Stretches judged(const std::vector<Stretch>& fewer, const std::vector<Stretch>& more, std::uint32_t num_probes) {
+  Stretches found;
+  found.judged = true;
+  std::uint64_t most_cells = 0;
+  for (std::size_t first = 0, end = 0; first < more.size(); first = end) {
+    std::uint64_t cells = 0;
+    for (; end < more.size() && more[end].slice == more[first].slice; ++end) cells += more[end].cells;
+    const auto of_slice = [=](const std::vector<Stretch>& all) {
+      return std::vector<Stretch>(all.begin() + static_cast<std::ptrdiff_t>(first),
+                                  all.begin() + static_cast<std::ptrdiff_t>(end));
+    };
+    const Stretches slice = judged_slice(of_slice(fewer), of_slice(more), num_probes);
+    found.all.insert(found.all.end(), slice.all.begin(), slice.all.end());
+    for (const std::size_t emptier : slice.emptier) found.emptier.push_back(first + emptier);
+    if (cells < most_cells) continue;
+    most_cells = cells;
+    found.hole_would_show = slice.hole_would_show;
+    found.too_short = slice.too_short;
   }
   return found;
 }

@@ -2,7 +2,6 @@
 #include "verdict.hpp"
 
 #include <bfstore/layouts.hpp>
-#include <bfstore/plan.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -18,21 +17,11 @@ using bfstore::Report;
 // A filter of another program may have no known capacity.
 bool has_promise(const Report& report) { return report.valid() && report.identity && report.identity->capacity != 0; }
 
-bfstore::PlanRequest numbers_of(const bfstore::ReportedIdentity& id) {
-  bfstore::PlanRequest request;
-  request.layout = static_cast<bfstore::Layout>(id.layout);
-  request.hash = static_cast<bfstore::Hash>(id.hash);
-  request.capacity = id.capacity;
-  request.num_bits = id.num_bits;
-  request.num_probes = id.num_probes;
-  return request;
-}
+bfstore::Result<bfstore::Plan> plan_of(const Report& report) { return bfstore::plan(numbers_of(report)); }
 
-bfstore::Result<bfstore::Plan> plan_of(const bfstore::ReportedIdentity& id) { return bfstore::plan(numbers_of(id)); }
-
-std::uint64_t keys_within_promise(const bfstore::ReportedIdentity& id) {
-  bfstore::PlanRequest request = numbers_of(id);
-  request.fpr = id.fpr;
+std::uint64_t keys_within_promise(const Report& report) {
+  bfstore::PlanRequest request = numbers_of(report);
+  request.fpr = report.identity->fpr;
   return tools::keys_within_promise(request);
 }
 
@@ -40,21 +29,49 @@ std::uint64_t keys_within_promise(const bfstore::ReportedIdentity& id) {
 // that keys reach, the number of bits that are still zero has the variance m e^-rho (1 - e^-rho (1 + rho)) (the
 // occupancy problem: Johnson & Kotz, "Urn Models and Their Application", 1977), and one bit more or less is 1/(k
 // e^-rho) keys. It is the same for a sum over blocks.
-double estimate_deviation(const bfstore::Plan& plan) {
-  const auto bits = static_cast<double>(plan.num_reached);
-  const double load = plan.num_probes * static_cast<double>(plan.capacity) / bits;
-  return std::sqrt(bits * (std::exp(load) - 1 - load)) / plan.num_probes;
+double estimate_deviation(double keys, double bits, double probes) {
+  const double load = probes * keys / bits;
+  return std::sqrt(bits * (std::exp(load) - 1 - load)) / probes;
+}
+
+// The bits that keys reach in all slices that there may be.
+double most_reached(const Report& report, const bfstore::Plan& plan) {
+  const auto first = static_cast<double>(plan.num_reached);
+  if (!report.growing) return first;
+  return first * static_cast<double>(report.growing->at_most.num_bits) /
+         static_cast<double>(report.growing->first.num_bits);
 }
 
 }  // namespace
+
+Body body_of(const Report& report) {
+  const bfstore::ReportedIdentity& id = *report.identity;
+  if (!report.growing) return {id.num_bits, id.capacity, id.body_bytes};
+  const bfstore::Growing::Size& now = report.growing->now;
+  return {now.num_bits, now.capacity, now.num_bits / 8};
+}
+
+bool can_grow(const Report& report) { return report.growing && report.growing->can_grow(); }
+
+bfstore::PlanRequest numbers_of(const Report& report) {
+  const bfstore::ReportedIdentity& id = *report.identity;
+  bfstore::PlanRequest request;
+  request.layout = static_cast<bfstore::Layout>(id.layout);
+  request.hash = static_cast<bfstore::Hash>(id.hash);
+  request.capacity = id.capacity;
+  request.num_bits = id.num_bits;
+  request.num_probes = id.num_probes;
+  if (report.growing) request.capacity_at_most = report.growing->at_most.capacity;
+  return request;
+}
 
 std::optional<std::uint64_t> keys_counted(const Report& report) {
   if (!report.keys_added || !report.keys_removed) return std::nullopt;
   return *report.keys_added - std::min(*report.keys_removed, *report.keys_added);
 }
 
-// The count of a window has keys that expired, so the rate of now decides. It varies by chance, too.
-static std::optional<bool> overfull_window(const Report& report) {
+// The rate of now varies by chance, too.
+static std::optional<bool> overfull_by_rate(const Report& report) {
   constexpr double kBeyondChance = 1.5;
   if (!report.fill) return std::nullopt;
   return report.fill->estimated_fpr > kBeyondChance * report.identity->fpr;
@@ -64,21 +81,25 @@ static std::optional<bool> overfull_window(const Report& report) {
 // be above by four standard deviations (one filter in 30,000 by chance), and the rate above the promised one. The rate
 // alone is not enough: for a blocked filter it varies more by chance than the number of keys does. A count of counters
 // has repeated keys several times, which cost no false positives, so the bits decide where they were read.
+//
+// The count of a window has keys that expired, so the rate of now decides. So it does in a file that can still grow:
+// its promise is that of all slices, and a slice that had to take too many keys, because there was no room for the next
+// one, may keep it.
 std::optional<bool> is_overfull(const Report& report) {
   if (!has_promise(report)) return std::nullopt;
   const bfstore::ReportedIdentity& id = *report.identity;
-  const std::uint64_t most = keys_within_promise(id);
+  const std::uint64_t most = keys_within_promise(report);
   const auto counted = keys_counted(report);
   const auto too_many = counted ? std::optional(*counted > most) : std::nullopt;
-  if (report.turning) return overfull_window(report);
+  if (can_grow(report) && !report.fill && counted && *counted <= body_of(report).capacity) return false;
+  if (report.turning || can_grow(report)) return overfull_by_rate(report);
   if (!report.fill) return too_many;
   if (too_many == true && !has_counters(id)) return true;
-  bfstore::PlanRequest full = numbers_of(id);
-  full.capacity = most;
-  const auto plan = bfstore::plan(full);
+  const auto plan = plan_of(report);
   if (!plan.ok()) return std::nullopt;
   constexpr double kDeviations = 4;
-  const double limit = static_cast<double>(most) + kDeviations * estimate_deviation(*plan);
+  const auto full = static_cast<double>(most);
+  const double limit = full + kDeviations * estimate_deviation(full, most_reached(report, *plan), plan->num_probes);
   return report.fill->estimated_keys > limit && report.fill->estimated_fpr > id.fpr;
 }
 
@@ -119,7 +140,7 @@ std::optional<double> rate_now(const Report& report) {
 std::optional<std::uint64_t> remaining_keys(const Report& report) {
   if (!has_promise(report) || !report.fill || is_built_once(*report.identity)) return std::nullopt;
   const bfstore::Fill& fill = *report.fill;
-  const std::uint64_t most = keys_within_promise(*report.identity);
+  const std::uint64_t most = keys_within_promise(report);
   const double there = std::ceil(fill.estimated_keys);
   // Not a number, too, has no room.
   if (!(there < static_cast<double>(most)) || fill.estimated_fpr > report.identity->fpr || is_overfull(report) == true)
@@ -127,9 +148,18 @@ std::optional<std::uint64_t> remaining_keys(const Report& report) {
   return most - static_cast<std::uint64_t>(std::max(there, 0.0));
 }
 
+// The count decides when the file grows.
+std::optional<std::uint64_t> keys_until_next_slice(const Report& report) {
+  const auto counted = keys_counted(report);
+  if (!has_promise(report) || !can_grow(report) || !counted) return std::nullopt;
+  const std::uint64_t room = body_of(report).capacity;
+  return room - std::min(room, *counted);
+}
+
+// All slices are filled alike.
 std::optional<double> fill_at_capacity(const Report& report) {
   if (!has_promise(report)) return std::nullopt;
-  const auto plan = plan_of(*report.identity);
+  const auto plan = plan_of(report);
   return plan.ok() ? std::optional(plan->fill_ratio) : std::nullopt;
 }
 
@@ -140,7 +170,7 @@ std::optional<double> fullest_epoch(const Report& report) {
   const double keys = *std::max_element(first, first + report.turning->epochs) * (report.turning->epochs - 1);
   if (!(keys < 0x1p63)) return 1;
   if (keys < 1) return 0;
-  bfstore::PlanRequest request = numbers_of(*report.identity);
+  bfstore::PlanRequest request = numbers_of(report);
   request.capacity = static_cast<std::uint64_t>(keys);
   const auto plan = bfstore::plan(request);
   return plan.ok() ? std::optional(plan->fill_ratio) : std::nullopt;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bfstore/inspect.hpp>
+#include <bfstore/plan.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -12,6 +13,23 @@ namespace bfinspect {
 
 // The exit codes.
 enum class Verdict : int { kHealthy = 0, kNeedsAttention = 1, kNotGood = 2, kFailed = 3 };
+
+// The body of now. If it grows, the numbers of the identity are those of its first slice, and these are those of all
+// slices that it has.
+struct Body {
+  std::uint64_t num_bits = 0;
+  std::uint64_t capacity = 0;
+  std::uint64_t bytes = 0;
+};
+
+// The report has an identity.
+Body body_of(const bfstore::Report& report);
+
+// True if the file gets another slice when those that it has are full.
+bool can_grow(const bfstore::Report& report);
+
+// The numbers by which rates follow from numbers of keys. The report has an identity.
+bfstore::PlanRequest numbers_of(const bfstore::Report& report);
 
 // The adds less the removes that the header counts; empty if it counts none. Without counters each add that counts is
 // another key, and the keys that found all their bits set are missing.
@@ -35,8 +53,12 @@ std::optional<bool> may_lack_bits(const bfstore::Report& report, const std::opti
 // The share of absent keys that get the answer "maybe" now. Empty if the bits were not counted.
 std::optional<double> rate_now(const bfstore::Report& report);
 
-// The number of keys that fit until the promised rate is reached. It may be more than what is left of the capacity.
+// The number of keys that fit until the promised rate is reached, with all slices that there may be. It may be more
+// than what is left of the capacity.
 std::optional<std::uint64_t> remaining_keys(const bfstore::Report& report);
+
+// The number of keys that fit until the file gets another slice. Empty if it gets none, or if keys were not counted.
+std::optional<std::uint64_t> keys_until_next_slice(const bfstore::Report& report);
 
 // The expected fill ratio with as many keys as the filter was made for.
 std::optional<double> fill_at_capacity(const bfstore::Report& report);
@@ -51,7 +73,7 @@ bool has_counters(const bfstore::ReportedIdentity& identity);
 // True if no key can be added to such a filter.
 bool is_built_once(const bfstore::ReportedIdentity& identity);
 
-// Bits of the body for each key that the filter was made for.
+// Bits of the body for each key that the filter was made for: with more slices it is the same.
 double bits_per_key(const bfstore::ReportedIdentity& identity);
 
 // The number of keys that the counters still hold and no remove will take: leaks of killed adds and removes, and of

@@ -234,9 +234,27 @@ std::string epoch_advice(const bfstore::Report& report) {
 
 // The keys of a window may be fewer than its capacity, and yet too many for the epochs that they came in.
 std::string overfull_advice(const bfstore::Report& report) {
+  if (can_grow(report))
+    return "It could not get its next slice: the disk was full, or the file system takes no such file. The next add "
+           "tries again";
+  if (report.growing) return "It has all its slices, and grows no more. Build a larger one from all keys (bf build)";
   if (!report.turning) return "Build a larger one from all keys (bf build; bf help fold, if nobody knows how many)";
   return "The rate falls as epochs end (bf turn). If so many keys of one epoch will come again, make a larger one (bf "
          "create)";
+}
+
+std::string overfull_cause(const bfstore::Report& report) {
+  if (report.turning) return "It has more keys in one epoch, or in all, than it was made for";
+  return can_grow(report) ? "It has far more keys than its slices have room for"
+                          : "It has more keys than it was made for";
+}
+
+std::string room_to_grow_text(const bfstore::Report& report, std::uint64_t remaining) {
+  const auto until = keys_until_next_slice(report);
+  const std::string in_all = ", about " + about_text(static_cast<double>(remaining)) + " in all slices to come";
+  if (!until) return in_all.substr(2);
+  if (*until == 0) return "its slices are full, and the next add makes another one" + in_all;
+  return grouped(*until) + (*until == 1 ? " more key" : " more keys") + " until its next slice" + in_all;
 }
 
 std::string leaky_advice() { return "Build a new one from all keys (bf build)"; }

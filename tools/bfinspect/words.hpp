@@ -35,6 +35,13 @@ std::string epoch_advice(const bfstore::Report& report);
 // What to do about an overfull filter.
 std::string overfull_advice(const bfstore::Report& report);
 
+// Why it is overfull: "It has more keys than it was made for".
+std::string overfull_cause(const bfstore::Report& report);
+
+// How many keys fit into a file that grows: "900 more keys until its next slice, about 11.1 million in all slices to
+// come".
+std::string room_to_grow_text(const bfstore::Report& report, std::uint64_t remaining);
+
 // What to do about a filter of which much has leaked.
 std::string leaky_advice();
 

@@ -9,7 +9,36 @@
 
 namespace tools {
 
-std::vector<RatePoint> rate_curve(const bfstore::PlanRequest& filter, double most_keys) {
+// Each slice answers as a filter of the blocked layout does (FORMAT.md, "Growing"). The last one takes what the others
+// have no room for.
+static std::optional<double> rate_of_slices(const bfstore::PlanRequest& filter, const bfstore::Growing& growing) {
+  bfstore::PlanRequest slice = filter;
+  slice.layout = bfstore::Layout::kBlocked;
+  slice.num_bits = growing.first.num_bits;
+  std::uint64_t room = growing.first.capacity;
+  std::uint64_t left = filter.capacity;
+  double of_none = 1;
+  for (std::uint32_t i = 1; left != 0; ++i) {
+    slice.capacity = i == growing.most_slices ? left : std::min(left, room);
+    const auto plan = bfstore::plan(slice);
+    if (!plan) return std::nullopt;
+    of_none *= 1 - std::min(plan->fpr, 1.0);
+    left -= slice.capacity;
+    slice.num_bits *= growing.growth;
+    room *= growing.growth;
+  }
+  return 1 - of_none;
+}
+
+static std::optional<double> rate_of(const bfstore::PlanRequest& filter,
+                                     const std::optional<bfstore::Growing>& growing) {
+  if (growing) return rate_of_slices(filter, *growing);
+  const auto plan = bfstore::plan(filter);
+  return plan.ok() ? std::optional(plan->fpr) : std::nullopt;
+}
+
+std::vector<RatePoint> rate_curve(const bfstore::PlanRequest& filter, double most_keys,
+                                  const std::optional<bfstore::Growing>& growing) {
   std::vector<RatePoint> curve;
   for (std::size_t i = 1; i <= kCurvePoints; ++i) {
     const double keys = most_keys * static_cast<double>(i) / kCurvePoints;
@@ -17,7 +46,7 @@ std::vector<RatePoint> rate_curve(const bfstore::PlanRequest& filter, double mos
     bfstore::PlanRequest filled = filter;
     filled.capacity = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(keys));
     if (!curve.empty() && curve.back().keys == filled.capacity) continue;  // few keys
-    if (const auto then = bfstore::plan(filled)) curve.push_back({filled.capacity, then->fpr});
+    if (const auto then = rate_of(filled, growing)) curve.push_back({filled.capacity, *then});
   }
   return curve;
 }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,9 @@ struct RatePoint {
 inline constexpr std::size_t kCurvePoints = 128;
 
 // The rates of a filter with the layout, m and k of `filter` and at most `most_keys` keys, from few keys to many. Fewer
-// than 2^63 keys can be drawn.
-std::vector<RatePoint> rate_curve(const bfstore::PlanRequest& filter, double most_keys);
+// than 2^63 keys can be drawn. `growing`: of a filter that grows, whose slices are filled one after the other.
+std::vector<RatePoint> rate_curve(const bfstore::PlanRequest& filter, double most_keys,
+                                  const std::optional<bfstore::Growing>& growing = {});
 
 // The range of a logarithmic axis of rates, as powers of ten: from this one to 0. `least`: the least rate that matters.
 int bottom_of(double least);

@@ -76,8 +76,10 @@ Error estimate_keys(const store::Ask& ask, Interval& keys) {
 
 Error compare_sets(const store::Ask& a, const store::Ask& b, Comparison& made) {
   if (a.row.take_both == nullptr)
-    return fail(Code::kUnsupported, a.home->name("the filter") + ": filters of the layout " + a.row.info.name +
-                                        " cannot be compared, for their bits are not those of single keys.");
+    return fail(
+        Code::kUnsupported,
+        a.home->name("the filter") + ": filters of the layout " + a.row.info.name +
+            " cannot be compared, for the same keys may have other bits in each of them. Compare lists of their keys.");
   const bool swapped = a.shape.num_bits < b.shape.num_bits;
   const auto overlap = std::make_unique<layout::Overlap>();
   const Error error = swapped ? compare_bits(b, a, true, *overlap) : compare_bits(a, b, false, *overlap);

@@ -83,11 +83,15 @@ class Dump {
   std::uint64_t bytes_ = 0;
 };
 
-Result<Dump> dump_of(const Content& content, const DumpOptions& options) {
+Result<Dump> dump_of(const store::Ask& ask, const Content& content, const DumpOptions& options) {
   if (Error error = check_form(content, options); !error.ok()) return error;
   if (options.bare) return Dump(content, {}, true);
   auto identity = store::identity_in(content, Form::kEmbedded, options.same_file_id);
-  if (!identity) return identity.error();
+  if (!identity) {
+    const Error& error = identity.error();
+    return error.code == Code::kUnsupported ? fail(error.code, ask.home->name("the filter") + ": " + error.message)
+                                            : error;
+  }
   return Dump(content, std::move(*identity), false);
 }
 
@@ -97,7 +101,7 @@ Result<std::uint64_t> Filter::dumped_bytes(const DumpOptions& options) const {
   const store::Pinned ask(*ask_);
   const auto content = store::content_of(*ask);
   if (!content) return content.error();
-  const auto dump = dump_of(*content, options);
+  const auto dump = dump_of(*ask, *content, options);
   if (!dump) return dump.error();
   return dump->bytes();
 }
@@ -107,7 +111,7 @@ Error Filter::dump(std::span<std::byte> buffer, const DumpOptions& options, std:
   const store::Pinned ask(*ask_);
   const auto content = store::content_of(*ask);
   if (!content) return content.error();
-  const auto dump = dump_of(*content, options);
+  const auto dump = dump_of(*ask, *content, options);
   if (!dump) return dump.error();
   if (bytes != nullptr) *bytes = dump->bytes();
   if (buffer.size() < dump->bytes()) {

@@ -20,10 +20,12 @@ using base::fail;
 
 Error check_can_merge(const store::Ask& into) {
   if (into.row.info.can.merge) return {};
-  const bool built = into.row.info.can.build;
-  return fail(Code::kUnsupported,
-              into.home->name("the filter") + ": filters of the layout " + into.row.info.name + " do not merge. " +
-                  (built ? "Build one of the keys of all of them." : "Each has epochs of its own: ask them together."));
+  const Capabilities& can = into.row.info.can;
+  return fail(Code::kUnsupported, into.home->name("the filter") + ": filters of the layout " + into.row.info.name +
+                                      " do not merge. " +
+                                      (can.build ? "Build one of the keys of all of them."
+                                                 : std::string("Each has ") + (can.expire ? "epochs" : "slices") +
+                                                       " of its own: ask them together."));
 }
 
 }  // namespace

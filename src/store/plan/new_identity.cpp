@@ -179,7 +179,12 @@ Error check_room(const layout::Row& row, const sizing::Size& size) {
 
 // Checks the numbers beside capacity_at_most. It gives m a number of divisors, so no other number gives m.
 Error check_at_most(const layout::Row& row, const hash::Row& hash, const Options& options) {
-  if (options.capacity_at_most == 0 || row.info.can.grow) return {};
+  if (options.capacity_at_most == 0) return {};
+  if (row.info.can.grow) {
+    if (options.capacity != 0 || options.num_bits != 0) return {};
+    return fail(Code::kInvalid,
+                "capacity_at_most was given without the number of keys to begin with. Give capacity, too.");
+  }
   if (options.capacity != 0 || sizing::is_given(options.bits_per_key) || options.max_bytes != 0 ||
       options.num_bits != 0 || options.num_probes != 0 || !options.seeds.empty() || options.tutorial_sizing) {
     return fail(Code::kInvalid,
@@ -292,9 +297,10 @@ Error check_part(const Part& part, const Options& options, const layout::Row& ro
   if (options.bare)
     return fail(Code::kInvalid, "the bare form does not say which part of a filter it is. Use the embedded form.");
   return fail(Code::kInvalid, std::string("the layout ") + row.info.name +
-                                  (row.info.can.build ? " is built whole, and has no parts. Use blocked."
-                                                      : " has the bits of a key anywhere, so that no part has all of "
-                                                        "them. Use blocked."));
+                                  (row.info.can.build  ? " is built whole, and has no parts. Use blocked."
+                                   : row.info.can.grow ? " grows as a whole, and has no parts. Use blocked."
+                                                       : " has the bits of a key anywhere, so that no part has all of "
+                                                         "them. Use blocked."));
 }
 
 // Turns the plan of a filter, whole or a part, into that of one part of the whole.
