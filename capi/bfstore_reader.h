@@ -788,11 +788,12 @@ static void bfr_answer_from(bfr_filter* f, const unsigned char* bytes, uint64_t 
 
 /* How many slices count at this moment: 0 if they are not all in these bytes, or the number is impossible. */
 static uint32_t bfr_load_slices(const bfr_filter* f) {
-  const unsigned char* at = f->bytes + BFR_LIVE_AT + 24;
-  uint32_t slices = 1;
-  if (f->growth == 0) return slices;
-  slices = bfr_load_half(at);
-  return bfr_load_half(at + 4) == 0 && slices <= f->slices ? slices : 0;
+  uint32_t now[2], slices;
+  if (f->growth == 0) return 1;
+  now[0] = bfr_load_half(f->bytes + BFR_LIVE_AT + 24);
+  now[1] = bfr_load_half(f->bytes + BFR_LIVE_AT + 28);
+  slices = bfr_u32((const unsigned char*)now); /* the low half, on every machine */
+  return now[1] == 0 && slices <= f->slices ? slices : 0;
 }
 
 static int bfr_has_end(const bfr_filter* f, uint32_t slice) {

@@ -13,9 +13,11 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import bfstore_ctypes as bfs
 import readers as reader
-from breakage import (growth_record, EMBEDDED_ONLY, END_WORD, FILE_ONLY, FOREIGN_IDENTITY, IDENTITY, JAVA, JAVA_IDENTITY, JAYBIRD, JAYBIRD_IDENTITY, NOTE,
-                      PAGE, SECRET, SECRET_IDENTITY, STATE, both, field, SEEDED,
-                      SEEDED_IDENTITY, GROWING, GROWTH_IDENTITY, OF_EPOCHS, OF_GROWTH, OF_SLICES, SLICES, WINDOW_IDENTITY, WINDOW_MS, WINDOW_STATE, fill, number, put, record, seal_identity, seal_slots, stretched, with_records)
+import single_header
+from breakage import (EMBEDDED_ONLY, END_WORD, FILE_ONLY, FOREIGN_IDENTITY, GROWING, GROWTH_IDENTITY, IDENTITY, JAVA, JAVA_IDENTITY,
+                      JAYBIRD, JAYBIRD_IDENTITY, NOTE, OF_EPOCHS, OF_GROWTH, OF_SLICES, PAGE, SECRET, SECRET_IDENTITY, SEEDED,
+                      SEEDED_IDENTITY, SLICES, STATE, WINDOW_IDENTITY, WINDOW_MS, WINDOW_STATE, both, end_word, field, fill, growth_record,
+                      number, only_records, put, record, seal_identity, seal_slots, stretched, with_records)
 
 sys.argv.pop(2)
 LIBRARY = bfs.load(sys.argv.pop(1))
@@ -37,6 +39,15 @@ def takes_no_adds(data, flags):
 
 def identity_rules(layout):
     return {**IDENTITY, **(OF_GROWTH if layout in bfs.GROWING_LAYOUTS else {})}
+
+
+def refusal(function, *arguments):
+    """Returns the code of a refusal, or None."""
+    try:
+        function(*arguments)
+    except (reader.Refused, single_header.Refused) as refused:
+        return refused.code
+    return None
 
 
 # Files of the others are sealed: static_test.py breaks them.
@@ -191,6 +202,31 @@ class BrokenFields(unittest.TestCase):
 
     def test_each_rule_of_an_identity_that_grows(self):
         self.check_identities(self.make_file("growing"), GROWTH_IDENTITY, self.check_file)
+
+    def test_the_bits_of_all_slices_are_at_most_2_to_the_48(self):
+        """A sparse file: its first slice has half a gigabyte. What is accepted is not read."""
+        for growth in (16, 15):
+            largest = 2**48 // sum(growth**i for i in range(5)) // 512 * 512
+            for bits, code in ((largest, None), (largest + 512, "BFS_ERECORD")):
+                with self.subTest(growth=growth, bits=bits):
+                    data = self.make_file("growing")[:4 * PAGE]
+                    for offset, value in ((40, bits), (72, 2 << 20), (80, bits // 8), (48, 100)):
+                        put(data, offset, "Q", value)
+                    only_records(data, growth_record(growth) + record(1, 0, NOTE))
+                    seal_identity(data)
+                    end = -(-((2 << 20) + bits // 8) // PAGE) * PAGE
+                    with open(self.path, "wb") as file:
+                        file.write(data)
+                        file.seek(end)
+                        file.write(end_word(data))
+                    self.assertEqual(refusal(reader.identity, bytes(data), 1, end + 8, None), code)
+                    self.assertEqual(refusal(single_header.open_file, self.path, None, single_header.ANY_FILESYSTEM), code and "BFR" + code[3:])
+                    if code:
+                        self.assertEqual(self.library_says(LIBRARY.bfs_open, self.path, bfs.READ, None), in_c(code))
+                    else:
+                        handle = bfs.open_path(LIBRARY, self.path)
+                        self.assertEqual(LIBRARY.bfs_contains(handle, b"nobody", 6), 0)
+                        LIBRARY.bfs_close(handle, None)
 
     def test_a_growing_filter_is_never_embedded(self):
         for layout in ("blocked", "classic", "window"):

@@ -316,6 +316,19 @@ class OfWriter(Case):
                     self.healthy(self.path)
             os.unlink(self.path)
 
+    def test_the_worked_example_of_the_format(self):
+        for slices, bits, start in ((1, {398, 459, 207}, 16384), (2, {910, 971, 719}, 24576), (3, {1934, 1995, 1743}, 32768)):
+            writer.create(self.path, writer.shape(bfs.LAYOUTS["growing"], 1024, 3, seed=1, growth=2), slices=slices).close()
+            handle = bfs.open_path(LIBRARY, os.fsencode(self.path), bfs.WRITE)
+            self.assertEqual(LIBRARY.bfs_add(handle, b"alice", 5), 1)
+            self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
+            read = reader.open_file(os.fsencode(self.path))
+            self.assertEqual((read.slices[slices - 1].start, read.slices[0].end_at, read.slices[1].end_at), (start, 20480, 28672))
+            for number, one in enumerate(read.slices[:slices], 1):
+                body = reader.number(one.body)
+                self.assertEqual({bit for bit in range(one.m) if body >> bit & 1}, bits if number == slices else set())
+            os.unlink(self.path)
+
     def test_readers_that_have_the_file_open_see_the_slices_that_it_adds(self):
         shape = SHAPES[1]
         w = writer.create(self.path, self.writer_shape(shape))
