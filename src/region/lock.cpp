@@ -190,6 +190,18 @@ Result<MappedLock> MappedLock::take_byte(const File& file, std::uint64_t byte, s
   return keep(file, {byte, 1}, {byte, 1}, std::move(*another));
 }
 
+Result<std::optional<MappedLock>> MappedLock::try_byte(const File& file, std::uint64_t byte) {
+  auto another = file.another_description();
+  if (!another) return another.error();
+  const int descriptor = another->has_value() ? (*another)->number() : file.descriptor();
+  const auto got = set_lock(file, descriptor, F_WRLCK, {byte, 1});
+  if (!got.ok()) return got.error();
+  if (!*got) return std::optional<MappedLock>();
+  auto lock = keep(file, {byte, 1}, {byte, 1}, std::move(*another));
+  if (!lock) return lock.error();
+  return std::optional<MappedLock>(std::move(*lock));
+}
+
 Result<MappedLock> MappedLock::take(const File& file, const ByteRange& range, bool all, std::uint32_t timeout_ms) {
   auto another = file.another_description();
   if (!another) return another.error();

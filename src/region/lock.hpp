@@ -83,6 +83,9 @@ class MappedLock {
 
   // Locks one byte, and waits for it as ScopedLock::take() does.
   static Result<MappedLock> take_byte(const File& file, std::uint64_t byte, std::uint32_t timeout_ms);
+  // Empty if another description has a lock there. Asks not whose it is, for a caller that tries often: that would take
+  // a look at every process of the system.
+  static Result<std::optional<MappedLock>> try_byte(const File& file, std::uint64_t byte);
 
   MappedLock() noexcept = default;  // holds nothing
   MappedLock(MappedLock&& other) noexcept;

@@ -30,9 +30,11 @@ Error check_is_good(const OpenFile& opened) {
 Error grow(const OpenFile& opened, std::uint32_t full) {
   const format::Identity& identity = opened.identity();
   if (full == 0 || full >= format::most_slices(identity) || opened.num_slices() != full) return {};
-  const auto lock = MappedLock::take_byte(opened.file(), format::kGrowthLock, 0);
-  if (!lock) return lock.error();
-  if (lock->ends_with()) {
+  const auto tried = MappedLock::try_byte(opened.file(), format::kGrowthLock);
+  if (!tried) return tried.error();
+  if (!*tried) return fail(Code::kBusy, opened.file().path() + ": another process is adding a slice.");
+  const MappedLock& lock = **tried;
+  if (lock.ends_with()) {
     return fail(Code::kUnsupported, opened.file().path() +
                                         ": on an overlay filesystem, where other code of this process can end the lock "
                                         "of a growth. Copy it to another filesystem.");
@@ -42,10 +44,10 @@ Error grow(const OpenFile& opened, std::uint32_t full) {
   const format::Slice slice = format::slice_of(identity, full);
   if (Error error = check_is_good(opened); !error.ok()) return error;
   if (Error error = opened.file().extend(end, slice.end_word.end() - end); !error.ok()) return error;
-  if (Error error = lock->check(opened.file()); !error.ok()) return error;
+  if (Error error = lock.check(opened.file()); !error.ok()) return error;
   base::SharedWord(opened.mapping().data() + slice.end_word.offset).store(format::end_word(identity.file_id, full));
   if (Error error = check_is_good(opened); !error.ok()) return error;
-  if (Error error = lock->check(opened.file()); !error.ok()) return error;
+  if (Error error = lock.check(opened.file()); !error.ok()) return error;
   static_cast<void>(opened.live_word().add_slice(full));
   return {};
 }

@@ -28,12 +28,15 @@ Error write_again(const OpenFile& opened) {
 }
 
 // A file that comes from another boot, or another place, may count slices that its disk does not have. No process that
-// is alive has seen more slices than the slot counts. If one might have, the number stays: a lookup that began before
-// would not look into a slice that it saw go and come back.
+// is alive has seen more slices than the slot counts. If one might have, the number is not lowered: a lookup that began
+// before would not look into a slice that it saw go and come back. A mixture of two moments may count fewer: keys that
+// the marks cover are in the slices of the slot.
 Error take_durable_slices(const OpenFile& opened, const Evidence& evidence) {
-  if (!opened.identity().growth || !is_from_elsewhere(evidence)) return {};
+  if (!opened.identity().growth) return {};
+  const std::uint32_t durable = evidence.slots.newest()->num_slices;
+  if (!is_from_elsewhere(evidence) && evidence.num_slices >= durable) return {};
   if (Error error = opened.own_live_page(); !error.ok()) return error;
-  opened.live_word().store_num_slices(evidence.slots.newest()->num_slices);
+  opened.live_word().store_num_slices(durable);
   return {};
 }
 

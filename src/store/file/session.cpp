@@ -138,11 +138,14 @@ Result<bool> Session::turn(std::optional<std::uint64_t> from) {
 }
 
 // An add waits for nothing. Without memory, or while another thread does it, the body stays as it is for now.
-void Session::grow(std::uint32_t full) noexcept try {
-  if (is_shut() || role_ == Role::kReader || !opened_.born().here()) return;
+Code Session::grow(std::uint32_t full) noexcept try {
+  if (!opened_.born().here()) return Code::kForked;
   const std::unique_lock<std::mutex> one_thread(growth_mutex_, std::try_to_lock);
-  if (one_thread) static_cast<void>(store::grow(opened_, full));
+  if (!one_thread) return Code::kBusy;
+  if (is_shut()) return Code::kShut;
+  return role_ == Role::kReader ? Code::kReadOnly : store::grow(opened_, full).code;
 } catch (const std::bad_alloc&) {
+  return Code::kNoMemory;
 }
 
 Error Session::sync(const LogPosition& position) {
@@ -286,6 +289,7 @@ Error Session::publish() {
   const File& file = opened_.file();
   if (!opened_.born().here()) return forked(file.path());
   const std::lock_guard<std::mutex> one_thread(sync_mutex_);
+  const std::lock_guard<std::mutex> no_growth(growth_mutex_);
   if (is_shut()) return store::shut(file.path());
   if (role_ != Role::kMaker)
     return fail(Code::kInvalid,
@@ -338,11 +342,13 @@ Error Session::shut_off() {
 }
 
 // Takes the file's live page from the lookups before the sync, so that the sync covers every add that is not refused. A
-// thread that syncs, or asks the kernel for failures, has its flag in that page, so this waits for the thread. A forked
-// child does not wait for threads of its parent. Neither does a reader wait, because it has nothing to sync.
+// thread that syncs, or asks the kernel for failures, has its flag in that page, so this waits for the thread. And it
+// waits for a thread that adds a slice: counted after the last slot was written, that would make a clean file unclean.
+// A forked child does not wait for threads of its parent. Neither does a reader wait, because it has nothing to sync.
 Error Session::shut(const std::function<void()>& adds_are_over) {
   if (role_ == Role::kReader || !opened_.born().here()) return shut_off();
   const std::lock_guard<std::mutex> one_thread(sync_mutex_);
+  const std::lock_guard<std::mutex> no_growth(growth_mutex_);
   if (is_shut()) return {};
   const bool leaves = role_ != Role::kMaker;
   const Error cannot_leave = leaves ? opened_.map_live_page_again() : Error{};

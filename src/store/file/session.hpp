@@ -59,8 +59,9 @@ class Session {
   Error finish_filling();
   // Ends an epoch: see turn.hpp.
   Result<bool> turn(std::optional<std::uint64_t> from);
-  // Gives the body another slice, since `full` slices are full: see grow.hpp. Of several threads, one does that.
-  void grow(std::uint32_t full) noexcept;
+  // Gives the body another slice, since `full` slices are full: see grow.hpp. Of several threads, one does that. kBusy:
+  // another thread or another process is doing it.
+  Code grow(std::uint32_t full) noexcept;
   [[nodiscard]] Result<bool> is_current() const;
   // A call has said that another file replaced this one.
   void note_told_of_replacement() const noexcept { told_of_replacement_ = true; }
@@ -107,7 +108,7 @@ class Session {
   // Locks of the file exclude descriptors, not threads, and the kernel reports a failure to only one thread of a
   // handle. So a thread that syncs or asks holds this mutex until the answer can be seen.
   mutable std::mutex sync_mutex_;
-  std::mutex growth_mutex_;
+  std::mutex growth_mutex_;  // after sync_mutex_
   region::ForkMark opener_;  // in a forked child, a thread that does not exist there may hold the mutex
 };
 

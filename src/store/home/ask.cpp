@@ -148,9 +148,12 @@ Shape Ask::shape_of_all() const noexcept {
   return all;
 }
 
+// While another thread or process adds a slice, the keys for that slice are let in: they wait for nothing.
 bool Ask::full() const noexcept {
-  grow_if_full();
-  return keys_left() >= shape_of_all().capacity;
+  const bool is_growing = grow_if_full() == Code::kBusy;
+  if (slices == nullptr) return keys_left() >= shape.capacity;
+  const std::uint32_t number = std::min(num_slices() + (is_growing ? 1 : 0), kMaxSlices);
+  return keys_left() >= shape.capacity * format::times_as_many(growth, number);
 }
 
 // Threads do not look at each other's counters for each key. So a body may get some more keys than it was made for
@@ -159,16 +162,17 @@ void Ask::grow_in_time(std::uint64_t before, std::uint64_t after) const noexcept
   constexpr std::uint64_t kLooks = 2048;
   const std::uint64_t room = shape.capacity * format::times_as_many(growth, num_slices());
   const std::uint64_t step = std::max<std::uint64_t>(1, room / kLooks);
-  if (before / step != after / step) grow_if_full();
+  if (before / step != after / step) static_cast<void>(grow_if_full());
 }
 
-void Ask::grow_if_full() const noexcept {
-  if (slices == nullptr || !writable) return;
+Code Ask::grow_if_full() const noexcept {
+  if (slices == nullptr || !writable) return Code::kUnsupported;
   const std::uint32_t number = num_slices();
-  if (number == kMaxSlices || keys_left() < shape.capacity * format::times_as_many(growth, number)) return;
+  if (number == kMaxSlices || keys_left() < shape.capacity * format::times_as_many(growth, number)) return Code::kOk;
   const int callers = errno;  // no call changes errno
-  home->grow(number);
+  const Code code = home->grow(number);
   errno = callers;
+  return code;
 }
 
 // A line has the same number in the whole filter and in its part, so the number of a part's first line is not 0. A

@@ -68,7 +68,7 @@ class InFile final : public Home {
     opened().poison_for_this_handle();
   }
   void check_writeback() const noexcept override { session_->check_writeback(); }
-  void grow(std::uint32_t full) noexcept override { session_->grow(full); }
+  Code grow(std::uint32_t full) noexcept override { return session_->grow(full); }
 
   Error sync(const LogPosition& position) override { return session_->sync(position); }
   [[nodiscard]] std::uint64_t get_mark(std::uint64_t owner, std::uint64_t epoch) const noexcept override {

@@ -97,7 +97,10 @@ class Home {
   // Asks the kernel whether it failed to write the file.
   virtual void check_writeback() const noexcept {}
   // Gives the body another slice if it can: see Session.
-  virtual void grow(std::uint32_t full) noexcept { static_cast<void>(full); }
+  virtual Code grow(std::uint32_t full) noexcept {
+    static_cast<void>(full);
+    return Code::kUnsupported;
+  }
 
   // --- Durability, marks and the end: see Session ---
   virtual Error sync(const LogPosition& position);
