@@ -130,9 +130,13 @@ constexpr Metric kMetrics[] = {
        return one(growing(facts, [](const auto& all) { return static_cast<double>(all.at_most.capacity); }));
      }},
     {"bfstore_slices", "gauge", "Where the filter grows: slices that it has now.",
-     [](const Facts& facts) { return one(growing(facts, [](const auto& all) { return double{all.num_slices}; })); }},
+     [](const Facts& facts) {
+       return one(growing(facts, [](const auto& all) { return static_cast<double>(all.num_slices); }));
+     }},
     {"bfstore_slices_at_most", "gauge", "Where the filter grows: slices that there may be.",
-     [](const Facts& facts) { return one(growing(facts, [](const auto& all) { return double{all.most_slices}; })); }},
+     [](const Facts& facts) {
+       return one(growing(facts, [](const auto& all) { return static_cast<double>(all.most_slices); }));
+     }},
     {"bfstore_estimated_keys", "gauge", "Different keys in the filter, estimated from its bits.",
      [](const Facts& facts) { return one(counted(facts, &bfstore::Fill::estimated_keys)); }},
     {"bfstore_remaining_keys", "gauge", "Keys that fit until the promised rate is reached.",
