@@ -67,6 +67,16 @@ class Shipping(BfCase):
         self.type("cp list.bf list.bf.minisig machine/ && sh machine/update")
         self.assertEqual((self.active(), self.active("yesterday.bf")), before)
 
+    def test_a_list_that_is_gone_or_damaged_on_the_machine_comes_back_with_the_same_one(self):
+        self.type_the_page()
+        yesterday = self.active("yesterday.bf")
+        for harm in ("rm machine/active.bf", "truncate -s 20000 machine/active.bf",
+                     "printf x | dd of=machine/active.bf bs=1 seek=20000 conv=notrunc status=none"):
+            self.type(harm + " && cp list.bf list.bf.minisig machine/")
+            self.assertIn("active.bf", self.type("sh machine/update").stderr)
+            self.assertEqual(self.type("bf verify -q machine/active.bf && bf contains machine/active.bf 100001").stdout, "maybe\t100001\n")
+        self.assertEqual(self.active("yesterday.bf"), yesterday)
+
     # A mirror that kept an old list, and a publisher who made no new one, were never noticed.
     def test_a_list_that_is_the_newest_for_too_many_days_is_mailed(self):
         self.type_the_page()
