@@ -28,12 +28,12 @@ LIBRARY = bfs.load(os.path.abspath(sys.argv.pop(1)))
 SECRET = bytes(range(0xF0, 0x100))
 ABSENT = [b"absent %d" % i for i in range(1000)]
 LIVE = 3 * PAGE
-# lines of the first slice, k, growth, hash, seed, keys of the first slice: also a second and a last slice of 2 MiB and more.
+# lines of the first slice, k, growth, hash, seed, keys of the first slice: also a second slice of exactly 2 MiB, and a first one.
 SHAPES = [
     (1, 1, 2, "xxh3", 0, 20),
     (20, 64, 3, "siphash", None, 60),
     (7, 6, 16, "external", None, 90),
-    (2049, 5, 16, "xxh3", 2**64 - 1, 40),
+    (2048, 5, 16, "xxh3", 2**64 - 1, 40),
     (32768, 7, 2, "xxh3", 3, 30),
 ]
 

@@ -353,6 +353,8 @@ class Broken(Case):
                 ("hash 9", both(field(34, "H", 9), field(64, "Q", 0)), "BFS_EHASH"),
                 ("a part", more(record(4, 1, part)), "BFS_ERECORD"),
                 ("a window", more(record(6, 1, struct.pack("<Q", 1000))), "BFS_ERECORD"),
+                ("a growth", more(record(7, 1, struct.pack("<II", 10, 0))), "BFS_ERECORD"),
+                ("layout 8 with a growth and the seal", both(field(32, "H", 8), more(record(7, 1, struct.pack("<II", 10, 0)))), "BFS_ERECORD"),
                 ("seeds", more(record(5, 1, bytes(28))), "BFS_ERECORD"),
                 ("an unknown critical record", more(record(99, 1, b"")), "BFS_EFEATURE")):
             with self.subTest(name):
