@@ -188,6 +188,63 @@ TEST_CASE("the end word ends the file, in the page after the body, or right afte
   }
 }
 
+namespace {
+
+Identity growing_identity(std::uint32_t growth, std::uint64_t num_bits) {
+  Identity identity = identity_of(0, Form::kFile, 5);
+  identity.shape.layout = Layout::kGrowing;
+  identity.shape.num_bits = num_bits;
+  identity.shape.capacity = 1000;
+  identity.body_bytes = num_bits / 8;
+  identity.body_offset = format::body_offset_in_file(identity.body_bytes);
+  identity.growth = growth;
+  return identity;
+}
+
+}  // namespace
+
+TEST_CASE("a growth from 2 to 16 comes back from its bytes as it was, and no other one is possible") {
+  for (std::uint32_t growth = 0; growth <= 20; ++growth) {
+    CAPTURE(growth);
+    const Identity identity = growing_identity(growth, 1024);
+    const CheckedIdentity checked = check(format::encode_identity(identity), Form::kFile, identity);
+    if (growth >= 2 && growth <= 16) {
+      REQUIRE(checked.problems.empty());
+      REQUIRE(same(*checked.identity(), identity));
+    } else {
+      REQUIRE(checked.problems.size() == 1);
+      REQUIRE(checked.problems.front().code == Code::kRecord);
+    }
+  }
+}
+
+TEST_CASE("slices begin in a page, or with 2 MiB, after the end word before, and the file ends with the last one's") {
+  struct Row {
+    std::uint64_t body, bytes, end_word;
+  };
+  const auto check_rows = [](const Identity& identity, const std::vector<Row>& rows) {
+    for (std::uint32_t i = 0; i < rows.size(); ++i) {
+      CAPTURE(i);
+      const format::Slice slice = format::slice_of(identity, i);
+      CHECK(slice.body.offset == rows[i].body);
+      CHECK(slice.body.bytes == rows[i].bytes);
+      CHECK(slice.end_word.offset == rows[i].end_word);
+      CHECK(format::sections_of(identity, i + 1).end == rows[i].end_word + 8);
+    }
+  };
+  check_rows(
+      growing_identity(2, 1024),  // the worked example of FORMAT.md
+      {{16384, 128, 20480}, {24576, 256, 28672}, {32768, 512, 36864}, {40960, 1024, 45056}, {49152, 2048, 53248}});
+  constexpr std::uint64_t kMebibyte = 1 << 20;
+  check_rows(growing_identity(2, 8 * kMebibyte), {{16384, kMebibyte, 16384 + kMebibyte},
+                                                  {2 * kMebibyte, 2 * kMebibyte, 4 * kMebibyte},
+                                                  {6 * kMebibyte, 4 * kMebibyte, 10 * kMebibyte},
+                                                  {12 * kMebibyte, 8 * kMebibyte, 20 * kMebibyte}});
+  check_rows(growing_identity(4, 4 * kMebibyte - 512),
+             {{16384, kMebibyte / 2 - 64, 16384 + kMebibyte / 2},
+              {kMebibyte / 2 + 20480, 2 * kMebibyte - 256, 20480 + 5 * kMebibyte / 2}});
+}
+
 // One comparison of the two words' difference detects every change of either word or of both.
 TEST_CASE("an end word is never a live word, and a file whose id differs in one bit has other words") {
   for (std::uint64_t i = 0; i < 1000; ++i) {

@@ -311,3 +311,24 @@ TEST_CASE("every reserved byte of the live page and of a valid slot must be zero
     }
   }
 }
+
+TEST_CASE("a body that grows has 1 to 5 slices, in the live page and in valid slots, and any other one has 1") {
+  std::vector<std::byte> header(format::kFileHeaderBytes);
+  std::byte* const live = header.data() + std::size_t{3} * 4096;
+  base::store(live, format::LiveWord::healthy(kId).bits);
+  for (const std::uint64_t in_live :
+       {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{5}, std::uint64_t{6}, UINT64_MAX}) {
+    for (const std::uint32_t in_slot : {0U, 1U, 2U, 5U, 6U, UINT32_MAX}) {
+      CAPTURE(in_live);
+      CAPTURE(in_slot);
+      const SlotPage a = page_of(5, SlotState::kDirty);
+      std::memcpy(header.data() + 4096, a.data(), a.size());
+      base::store(header.data() + 4096 + 12, in_slot);
+      base::store(header.data() + 4096 + 4088, hash::xxh3(header.data() + 4096, 4088, format::id_hash(kId)));
+      base::store(live + 24, in_live);
+      const auto possible = [](std::uint64_t number) { return number >= 1 && number <= 5; };
+      CHECK(format::reserved_state_is_zero(header, kId, {.grows = true}) == (possible(in_live) && possible(in_slot)));
+      CHECK(format::reserved_state_is_zero(header, kId, {}) == (in_live == 1 && in_slot == 1));
+    }
+  }
+}
