@@ -125,7 +125,25 @@ class Plans(BfCase):
 
 
 # A command, the file that it names, and what it says.
-REFUSED = []
+REFUSED = [
+    (("seal", "a", "new"), "a", ["grows, so it is not sealed.", "build one for its number of keys and seal that"]),
+    (("seal", "a", "new", "--to-fpr", "0.1"), "a", ["grows, so it is not sealed."]),
+    (("fold", "a", "new"), "a", ["filters of the layout growing with the hash xxh3 cannot be folded. Build a smaller one from all keys."]),
+    (("copy", "a", "new", "--to-fpr", "0.1"), "a", ["cannot be folded. Build a smaller one from all keys."]),
+    # "Each has epochs of its own."
+    (("merge", "new", "a", "b"), "new", ["filters of the layout growing do not merge. Each has slices of its own: ask them together (bf contains --any)."]),
+    (("merge", "a", "b", "--into"), "a", ["filters of the layout growing do not merge. Each has slices of its own: ask them together (bf contains --any)."]),
+    (("intersect", "new", "a", "b"), "a", ["filters of the layout growing have no intersection. Build a filter of the keys that all of them have."]),
+    (("join", "new", "a", "b"), "a", ["is no part of a filter, but a whole one."]),
+    (("compare", "a", "b"), "a", ["filters of the layout growing cannot be compared, for the same keys may have other bits in each of them. Compare lists of their keys."]),
+    (("export", "a", "new", "--format", "dcso"), "a", ["the layout growing has bits in an order of its own."]),
+    (("delta", "a", "b", "new"), "a", ["filters of the layout growing have no deltas, for a body of them can lose bits, or grow. Send a new file."]),
+    (("create", "new", "--layout", "growing", "-n", "9", "--part", "0/4"), "new", ["the layout growing grows as a whole, and has no parts. Use blocked."]),
+    (("create", "new", "--layout", "growing", "--capacity-at-most", "9"), "new", ["--capacity-at-most was given without the number of keys to begin with. Give capacity, too."]),
+    (("create", "new", "--layout", "growing", "-n", "9", "--hash", "murmur3"), "new", ["which the layout growing does not take. Use the classic layout."]),
+    (("remove", "a", "x"), "a", ["removes no keys", "--layout counting"]),
+    (("turn", "a"), "a", ["do not expire"]),
+    (("verify", "a"), "a", ["not sealed, so it has no checksums."])]
 
 
 if __name__ == "__main__":

@@ -36,8 +36,8 @@ class Growing(InspectorCase):
             self.assertGreater(found["remaining_keys"], 121000 - keys - 100)
             words = ("its slices are full, and the next add makes another one" if left == 0 else
                      f"{left:,} more key{'s' if left > 1 else ''} until its next slice")
-            self.assertIn(f"room for {words}, about ", told)
-            self.assertIn(" in all slices to come", told)
+            self.assertIn(f"room for {words}{':' if left == 0 else ','} about ", told)
+            self.assertIn(" with all slices", told)
             self.assertIn("nothing to do", told)
         last = self.json(self.grown(60000, name="last"))
         self.assertEqual((last["num_slices"], last["keys_until_next_slice"]), (5, None))

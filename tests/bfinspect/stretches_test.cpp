@@ -219,6 +219,22 @@ TEST_CASE("a hash of another program is not judged, for it may be uneven") {
   CHECK(found->all.size() > 60);
 }
 
+TEST_CASE("a slice is compared with itself alone: a later one has fewer keys, and that is no hole") {
+  std::vector<Stretch> both, as_one;
+  for (std::uint32_t i = 0; i < 64; ++i) {
+    both.push_back({100'000, i < 8 ? 40'000U : 10'000U, i < 8 ? 0U : 1U});
+    as_one.push_back({100'000, both.back().set});
+  }
+  CHECK(judged(both, both, 7).emptier.empty());
+  CHECK(judged(as_one, as_one, 7).emptier.size() == 56);
+  both[3].set = 20'000;
+  both[20].set = 100;
+  const Stretches found = judged(both, both, 7);
+  CHECK(found.emptier == std::vector<std::size_t>{3, 20});
+  CHECK(found.all.size() == 64);
+  CHECK(found.hole_would_show);
+}
+
 TEST_CASE("stretches that filled up, or lost keys, while they were read are even") {
   // The keys doubled while it was read once, and grew by half while it was read again: each stretch later than the
   // others.

@@ -251,10 +251,11 @@ std::string overfull_cause(const bfstore::Report& report) {
 
 std::string room_to_grow_text(const bfstore::Report& report, std::uint64_t remaining) {
   const auto until = keys_until_next_slice(report);
-  const std::string in_all = ", about " + about_text(static_cast<double>(remaining)) + " in all slices to come";
-  if (!until) return in_all.substr(2);
-  if (*until == 0) return "its slices are full, and the next add makes another one" + in_all;
-  return grouped(*until) + (*until == 1 ? " more key" : " more keys") + " until its next slice" + in_all;
+  const std::string with_all = "about " + about_text(static_cast<double>(remaining)) +
+                               (until.value_or(0) == 0 ? " more keys" : "") + " with all slices";
+  if (!until) return with_all;
+  if (*until == 0) return "its slices are full, and the next add makes another one: " + with_all;
+  return grouped(*until) + (*until == 1 ? " more key" : " more keys") + " until its next slice, " + with_all;
 }
 
 std::string leaky_advice() { return "Build a new one from all keys (bf build)"; }

@@ -38,8 +38,8 @@ std::string overfull_advice(const bfstore::Report& report);
 // Why it is overfull: "It has more keys than it was made for".
 std::string overfull_cause(const bfstore::Report& report);
 
-// How many keys fit into a file that grows: "900 more keys until its next slice, about 11.1 million in all slices to
-// come".
+// How many keys fit into a file that grows: "900 more keys until its next slice, about 11.1 million with all
+// slices".
 std::string room_to_grow_text(const bfstore::Report& report, std::uint64_t remaining);
 
 // What to do about a filter of which much has leaked.
