@@ -186,7 +186,7 @@ def computed(shape, first, keys):
 
 class Run:
     def __init__(self, given, folder):
-        self.first, self.rounds, self.clone, self.cc, self.folder = given.first, given.rounds, given.redisbloom, given.cc, folder
+        self.first, self.rounds, self.clone, self.folder = given.first, given.rounds, given.redisbloom, folder
         library = (pathlib.Path(given.build) / "capi" / "libbfstore.so").resolve()
         self.library, self.loops = bfs.load(str(library)), Loops(given.cc, library, folder)
         self.chains, self.left_out = None, {}
@@ -199,7 +199,8 @@ class Run:
             folders = ROOT / "tests" / "originals" / "redis", clone / "src", clone / "deps", clone / "deps" / "murmur2"
             sources = (ROOT / "bench" / "rivals" / "redisbloom_loops.c", clone / "src" / "sb.c", clone / "deps" / "bloom" / "bloom.c",
                        clone / "deps" / "murmur2" / "MurmurHash2.c")
-            self.chains = Calls(f"{self.cc} -x c -w -O3", self.folder / "chains.so", [*(f"-I{one}" for one in folders), *sources, "-lm"], CHAIN)
+            options = ["-O3", "-w", *(f"-I{one}" for one in folders)]
+            self.chains = Calls(os.environ.get("CC", "gcc"), self.folder / "chains.so", [*options, *sources, "-lm"], CHAIN)
         return self.chains
 
     def measured(self, row, keys, all_keys, absent, cell):
