@@ -116,7 +116,7 @@ class RedisBloom:
 
 
 class Jaybird(Timed):
-    """ScalableBloomFilter of pybloom-live."""
+    """ScalableBloomFilter of pybloom-live. Its filters have 0.9, 0.81, ... of the rate: together up to nine times as much."""
     slices = None
 
     def __init__(self, run):
@@ -139,8 +139,8 @@ class Jaybird(Timed):
 class Row:
     """`make(run, keys)` makes a candidate. It keeps its promise up to `most` times the first number of keys."""
 
-    def __init__(self, name, make, most=math.inf, slow=False):
-        self.name, self.make, self.most, self.slow = name, make, most, slow
+    def __init__(self, name, make, most=math.inf, slow=False, keeps_rate=True):
+        self.name, self.make, self.most, self.slow, self.keeps_rate = name, make, most, slow, keeps_rate
 
     def takes(self, times, keys, most_of_slow):
         return times <= self.most and not (self.slow and keys > most_of_slow)
@@ -153,7 +153,7 @@ ROWS = (
     Row("`growing`, factor 4", lambda run, _keys: Growing(run, 4), as_many(4, MOST_SLICES)),
     Row("`growing`, factor 2", lambda run, _keys: Growing(run, 2), as_many(2, MOST_SLICES)),
     Row("RedisBloom", lambda run, _keys: RedisBloom(run)),
-    Row("pybloom-live, a loop in Python", lambda run, _keys: Jaybird(run), slow=True),
+    Row("pybloom-live, a loop in Python", lambda run, _keys: Jaybird(run), slow=True, keeps_rate=False),
 )
 
 
@@ -225,7 +225,7 @@ class Run:
         answers = {way: (ask(all_keys)[1], ask(absent)[1]) for way, ask in found.items()}
         facts = {"wrong_noes": max(present.count(0) for present, _ in answers.values()), "differ": len(set(answers.values())) > 1,
                  "fpr": sum(answers["ask"][1]) * KEY_BYTES / len(absent), "bits": one.bits() / keys, "slices": one.slices}
-        check(row.name, facts)
+        check(row, facts)
         return facts
 
     def cells(self, times):
@@ -249,16 +249,17 @@ class Run:
         return {name: cell for name, cell in cells.items() if cell}
 
 
-def check(name, facts):
+def check(row, facts):
+    """A program that does not keep its own rate has a row, too. None has a row with a wrong no."""
     wrong = []
     if facts["wrong_noes"]:
         wrong.append(f"a wrong no for {facts['wrong_noes']} keys")
     if facts["differ"]:
         wrong.append("one by one and many at once differ")
-    if facts["fpr"] > 1.2 * RATE:
+    if row.keeps_rate and facts["fpr"] > 1.2 * RATE:
         wrong.append(f"a rate of {facts['fpr']:.2%}")
     if wrong:
-        sys.exit(f"{name}: {', '.join(wrong)}")
+        sys.exit(f"{row.name}: {', '.join(wrong)}")
 
 
 def joined(columns, name, text):

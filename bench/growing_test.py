@@ -78,22 +78,26 @@ class Rivals(unittest.TestCase):
             self.assertIn("names its folder", self.left_out)
             self.assertNotIn(REDISBLOOM, self.rows)
 
-    def test_a_chain_of_python_has_its_rate(self):
+    def test_a_chain_of_python_has_the_rates_of_its_filters(self):
         if "pybloom-live of PyPI" in self.left_out:
             self.skipTest("pybloom-live is not installed")
-        self.has_rates(PYTHON, (0.01, 1.1), 2)
+        self.has_rates(PYTHON, (0.5, 3.5), 2)
 
 
 class Checks(unittest.TestCase):
     def test_a_candidate_with_a_wrong_no_or_another_rate_ends_the_run(self):
-        check = program().check
-        good = {"wrong_noes": 0, "differ": False, "fpr": 0.01}
-        check("one", good)
+        rivals = program()
+        good, one = {"wrong_noes": 0, "differ": False, "fpr": 0.01}, rivals.Row("one", None)
+        rivals.check(one, good)
         for bad, says in (({"wrong_noes": 3}, "one: a wrong no for 3 keys"), ({"fpr": 0.013}, "one: a rate of 1.30%"),
                           ({"differ": True}, "one: one by one and many at once differ")):
             with self.assertRaises(SystemExit) as ended:
-                check("one", {**good, **bad})
+                rivals.check(one, {**good, **bad})
             self.assertEqual(str(ended.exception), says)
+        above = rivals.Row("above its rate", None, keeps_rate=False)
+        rivals.check(above, {**good, "fpr": 0.02})
+        with self.assertRaises(SystemExit):
+            rivals.check(above, {**good, "wrong_noes": 1})
 
     def test_the_formula_of_redisbloom_s_sizes_is_that_of_its_dump(self):
         """BF.RESERVE 0.01 50 with 1,000 keys, by RedisBloom's own code: five filters."""
