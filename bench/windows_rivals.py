@@ -12,9 +12,9 @@ keys are kept. Just after it they have the fewest: then the youngest key is sear
 moment of its expiry (SET ... PXAT), as SETEX computes it: moments of the past for keys that are older than a window. What a
 candidate must answer is checked before it is timed.
 
-Times are the least of all rounds: CPU nanoseconds a key, of loops in C (window_loops.cpp), half of the keys present; those of the
-dictionary of a loop in Python. Those of Redis are of the wall clock, over a Unix socket: each key is a request that is waited for, in
-bulk 1,000 keys are one request.
+Times are the least of all rounds: CPU nanoseconds a key, of loops in C (key_loops.cpp, window_loops.cpp), half of the keys present;
+those of the dictionary of a loop in Python. Those of Redis are of the wall clock, over a Unix socket: each key is a request that is
+waited for, in bulk 1,000 keys are one request.
 """
 
 import argparse
@@ -24,7 +24,6 @@ import importlib
 import math
 import os
 import pathlib
-import shlex
 import shutil
 import socket
 import subprocess
@@ -33,57 +32,23 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests" / "support"))
+sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "bench" / "rivals")]
 import bfstore_ctypes as bfs
+from key_loops import FEW, FIRST_ABSENT, INT, KEY_BYTES, NANOSECONDS, NUMBER, POINTER, Filters, Loops, Missing, Timed, each
 
-RATE, WINDOWS, KEY_BYTES, FIRST_ABSENT = 0.01, 3, 16, 1 << 40
+RATE, WINDOWS = 0.01, 3
 DAY_MS, SEED = 86_400_000, 7
 EACH_REQUEST = 1000  # keys in bulk, of Redis
 KEPT = 0.1  # a share of keys that is no chance, where 1 % is
-FEW = 20_000  # keys that a slow candidate is asked
-
-
-class Missing(Exception):
-    """A candidate cannot run here."""
-
-
-class Loops:
-    """window_loops.cpp as a library, and the keys."""
-
-    def __init__(self, cc, library, folder):
-        made = folder / "loops.so"
-        subprocess.run([*shlex.split(cc), "-std=c++20", "-O2", "-shared", "-fPIC", f"-I{ROOT / 'capi'}",
-                        ROOT / "bench" / "rivals" / "window_loops.cpp", library, f"-Wl,-rpath,{library.parent}", "-o", made], check=True)
-        self.calls = ctypes.CDLL(made)
-        pointer, number = ctypes.c_void_p, ctypes.c_uint64
-        for name, result, *arguments in (
-                ("make_keys", None, number, number, pointer), ("age_make", pointer, ctypes.c_uint32, ctypes.c_uint32, number),
-                ("age_free", None, pointer), ("age_bytes", number, pointer), ("age_turn", None, pointer),
-                ("age_add", ctypes.c_int64, pointer, pointer, number), ("age_ask", ctypes.c_int64, pointer, pointer, number, pointer),
-                ("add", ctypes.c_int64, pointer, pointer, number), ("ask", ctypes.c_int64, pointer, ctypes.c_uint32, pointer, number, pointer),
-                ("ask_many", ctypes.c_int64, pointer, ctypes.c_uint32, pointer, number, pointer)):
-            function = getattr(self.calls, "loops_" + name)
-            function.restype, function.argtypes = result, arguments
-
-    def call(self, name, *arguments):
-        result = getattr(self.calls, "loops_" + name)(*arguments)
-        assert not isinstance(result, int) or result >= 0, name
-        return result
-
-    def keys(self, first, count):
-        made = ctypes.create_string_buffer(count * KEY_BYTES)
-        self.call("make_keys", first, count, made)
-        return made.raw[:count * KEY_BYTES]
-
-
-def each(keys):
-    return [keys[at:at + KEY_BYTES] for at in range(0, len(keys), KEY_BYTES)]
+AGE_PARTITIONED = (("age_make", POINTER, INT, INT, NUMBER), ("age_free", None, POINTER), ("age_bytes", NUMBER, POINTER),
+                   ("age_turn", None, POINTER), ("age_add", NANOSECONDS, POINTER, POINTER, NUMBER),
+                   ("age_ask", NANOSECONDS, POINTER, POINTER, NUMBER, POINTER))
 
 
 # --- Candidates. add(keys, first): the keys that come from moment `first` on, a moment each. ask() and ask_many() return
 # --- nanoseconds and a byte for each key. `epochs`: how many of them are a window, or None where each key expires by itself.
 
-class Windows:
+class Windows(Filters):
     """A file of bfstore whose keys expire."""
     exact, promises = False, True
 
@@ -98,19 +63,6 @@ class Windows:
 
     def turn(self):
         assert self.library.bfs_turn(self.handle, bfs.statistics(self.library, self.handle).epoch, None) == 1
-
-    def add(self, keys, _first):
-        return self.loops.call("add", self.filters[0], keys, len(keys) // KEY_BYTES)
-
-    def asked(self, way, keys):
-        answers = ctypes.create_string_buffer(len(keys) // KEY_BYTES)
-        return self.loops.call(way, self.filters, len(self.filters), keys, len(answers), answers), answers.raw
-
-    def ask(self, keys):
-        return self.asked("ask", keys)
-
-    def ask_many(self, keys):
-        return self.asked("ask_many", keys)
 
     def close(self):
         for handle in self.filters:
@@ -179,32 +131,10 @@ class AgePartitioned:
         return self.loops.call("age_add", self.filter, keys, len(keys) // KEY_BYTES)
 
     def ask(self, keys):
-        answers = ctypes.create_string_buffer(len(keys) // KEY_BYTES)
-        return self.loops.call("age_ask", self.filter, keys, len(answers), answers), answers.raw
+        return self.loops.asked("age_ask", (self.filter,), keys)
 
     def close(self):
         self.loops.call("age_free", self.filter)
-
-
-class Timed:
-    """A candidate whose loop is in Python."""
-    ask_many = None
-
-    def add(self, keys, first):
-        keys, add = each(keys), self.adder(first)
-        began = time.process_time_ns()
-        for key in keys:
-            add(key)
-        return time.process_time_ns() - began
-
-    def ask(self, keys):
-        keys, contains = each(keys), self.asker()
-        began = time.process_time_ns()
-        answers = [contains(key) for key in keys]
-        return time.process_time_ns() - began, bytes(answers)
-
-    def close(self):
-        pass
 
 
 class PublishedAgePartitioned(Timed):
@@ -364,7 +294,8 @@ class Run:
     def __init__(self, given, folder):
         self.keys, self.rounds, self.redis, self.folder = given.keys, given.rounds, given.redis, folder
         library = (pathlib.Path(given.build) / "capi" / "libbfstore.so").resolve()
-        self.library, self.loops = bfs.load(str(library)), Loops(given.cc, library, folder)
+        others = [ROOT / "bench" / "rivals" / "window_loops.cpp"]
+        self.library, self.loops = bfs.load(str(library)), Loops(given.cc, library, folder, others, AGE_PARTITIONED)
 
     def candidates(self):
         """Functions that make one each."""

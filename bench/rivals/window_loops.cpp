@@ -1,36 +1,16 @@
-// The loops that bench/windows_rivals.py times, and an age-partitioned Bloom filter. Keys are 16 bytes each, one after
-// the other. Each function that takes keys returns the nanoseconds of CPU time that it took, or -1 if a call failed.
-//
-// The age-partitioned filter is the algorithm of Shtul, Baquero & Almeida, "Age-Partitioned Bloom Filters" (2020,
-// arXiv:2001.03147): k + l slices, each with a hash function of its own. A key is added to the k youngest. A turn makes
-// the oldest slice the youngest one, and empties it. A key is in the filter if k slices of consecutive ages have it. A
-// slice is half full after the k epochs in which keys are added to it.
-#include <bfstore_engine.h>
+// An age-partitioned Bloom filter, for bench/windows_rivals.py. It is the algorithm of Shtul, Baquero & Almeida,
+// "Age-Partitioned Bloom Filters" (2020, arXiv:2001.03147): k + l slices, each with a hash function of its own. A key
+// is added to the k youngest. A turn makes the oldest slice the youngest one, and empties it. A key is in the filter if
+// k slices of consecutive ages have it. A slice is half full after the k epochs in which keys are added to it.
+#include "key_loops.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <ctime>
 #include <vector>
 
 namespace {
-
-constexpr std::size_t kKeyBytes = 16;
-
-// Steele, Lea & Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014).
-std::uint64_t mixed(std::uint64_t number) noexcept {
-  std::uint64_t z = number * 0x9e3779b97f4a7c15;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
-
-std::int64_t now() noexcept {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return std::int64_t{1'000'000'000} * time.tv_sec + time.tv_nsec;
-}
 
 class AgePartitioned {
  public:
@@ -120,13 +100,6 @@ AgePartitioned& of(void* filter) noexcept { return *static_cast<AgePartitioned*>
 
 extern "C" {
 
-void loops_make_keys(std::uint64_t first, std::uint64_t count, char* keys) {
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const std::uint64_t words[2] = {mixed(2 * (first + i) + 1), mixed(2 * (first + i) + 2)};
-    std::memcpy(keys + i * kKeyBytes, words, kKeyBytes);
-  }
-}
-
 void* loops_age_make(std::uint32_t k, std::uint32_t l, std::uint64_t keys_of_an_epoch) {
   return new AgePartitioned(k, l, keys_of_an_epoch);
 }
@@ -135,51 +108,15 @@ std::uint64_t loops_age_bytes(void* filter) { return of(filter).bytes(); }
 void loops_age_turn(void* filter) { of(filter).turn(); }
 
 std::int64_t loops_age_add(void* filter, const char* keys, std::uint64_t count) {
-  const std::int64_t began = now();
-  for (std::uint64_t i = 0; i < count; ++i) of(filter).add(keys + i * kKeyBytes);
-  return now() - began;
+  const std::int64_t began = cpu_now();
+  for (std::uint64_t i = 0; i < count; ++i) of(filter).add(keys + i * KEY_BYTES);
+  return cpu_now() - began;
 }
 
 std::int64_t loops_age_ask(void* filter, const char* keys, std::uint64_t count, std::uint8_t* answers) {
-  const std::int64_t began = now();
-  for (std::uint64_t i = 0; i < count; ++i) answers[i] = of(filter).contains(keys + i * kKeyBytes) ? 1 : 0;
-  return now() - began;
-}
-
-std::int64_t loops_add(bfs_filter* filter, const char* keys, std::uint64_t count) {
-  bool good = true;
-  const std::int64_t began = now();
-  for (std::uint64_t i = 0; i < count; ++i) good = bfs_add(filter, keys + i * kKeyBytes, kKeyBytes) >= 0 && good;
-  const std::int64_t ended = now();
-  return good ? ended - began : -1;
-}
-
-// Any of one or two filters.
-std::int64_t loops_ask(bfs_filter* const* filters, std::uint32_t number, const char* keys, std::uint64_t count,
-                       std::uint8_t* answers) {
-  const std::int64_t began = now();
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const char* const key = keys + i * kKeyBytes;
-    answers[i] =
-        bfs_contains(filters[0], key, kKeyBytes) != 0 || (number == 2 && bfs_contains(filters[1], key, kKeyBytes) != 0)
-            ? 1
-            : 0;
-  }
-  return now() - began;
-}
-
-std::int64_t loops_ask_many(bfs_filter* const* filters, std::uint32_t number, const char* keys, std::uint64_t count,
-                            std::uint8_t* answers) {
-  const bfs_keys all = bfs_keys_fixed(keys, kKeyBytes, count);
-  std::vector<std::uint8_t> others(number == 2 ? count : 0);
-  const std::int64_t began = now();
-  bool good = bfs_contains_keys(filters[0], &all, answers) >= 0;
-  if (number == 2) {
-    good = bfs_contains_keys(filters[1], &all, others.data()) >= 0 && good;
-    for (std::uint64_t i = 0; i < count; ++i) answers[i] |= others[i];
-  }
-  const std::int64_t ended = now();
-  return good ? ended - began : -1;
+  const std::int64_t began = cpu_now();
+  for (std::uint64_t i = 0; i < count; ++i) answers[i] = of(filter).contains(keys + i * KEY_BYTES) ? 1 : 0;
+  return cpu_now() - began;
 }
 
 }  // extern "C"
