@@ -36,7 +36,7 @@ class BrokenRules(InspectorCase):
             "BFS_ERESERVED": [(30, "H", 1), (116, "I", 1), (120, "Q", 1), (4000, "Q", 1), (SYNCING, "Q", 2), (LIVE + 16, "Q", 1),
                               (LIVE + 24, "Q", 2), (SLOT_A + 80, "Q", 1), (SLOT_B + 88, "Q", 1), (SLOT_B + 96, "Q", 1)],
             "BFS_EFEATURE": [(24, "I", 1 << 31)],
-            "BFS_ELAYOUT": [(32, "H", 0), (32, "H", 8)],
+            "BFS_ELAYOUT": [(32, "H", 0), (32, "H", 9)],
             "BFS_EHASH": [(34, "H", 0), (34, "H", 7)],
             "BFS_EPROBES": [(36, "I", 0), (36, "I", 65), (36, "I", 2**32 - 1)],
             "BFS_EBITS": [(40, "Q", 0), (40, "Q", 1000), (40, "Q", 2**48 + 512), (40, "Q", 2**64 - 1)],
@@ -86,11 +86,11 @@ class BrokenRules(InspectorCase):
             self.assertIn("BFS_E" + code, codes)
 
     def test_unknown_persisted_numbers_are_shown_as_such(self):
-        raw = self.raw().put(32, "H", 8).put(34, "H", 65535).put(8, "H", 9)
+        raw = self.raw().put(32, "H", 9).put(34, "H", 65535).put(8, "H", 9)
         found = self.json(raw.seal().write(), code=2)
-        self.assertEqual((found["layout"], found["hash"], found["format_version"]), ("unknown (8)", "unknown (65535)", "9.0"))
+        self.assertEqual((found["layout"], found["hash"], found["format_version"]), ("unknown (9)", "unknown (65535)", "9.0"))
         page = self.text(raw.path, code=2)
-        self.assertIn("unknown (8)", page)
+        self.assertIn("unknown (9)", page)
         self.assertIn("unknown (65535)", page)
 
     def test_numbers_of_a_broken_header_are_shown_as_they_are_and_finite(self):

@@ -488,7 +488,7 @@ TEST_CASE("input that cannot become a bare filter is refused by a code, and leav
   for (const std::size_t bytes : {0U, 8U, 15U, 17U, 23U, 25U, 50U})
     CHECK(refused(bytes, good, Layout::kClassic, Hash::kXxh3) == Code::kInvalid);
   CHECK(bare::build({}, good) == Code::kInvalid);
-  for (const unsigned layout : {0U, 8U, 256U + 1U})
+  for (const unsigned layout : {0U, 9U, 256U + 1U})
     CHECK(refused(72, good, static_cast<Layout>(layout), Hash::kXxh3) == Code::kInvalid);
   for (const unsigned hash : {0U, 3U, 4U, 256U + 1U})
     CHECK(refused(72, good, Layout::kBlocked, static_cast<Hash>(hash)) == Code::kInvalid);

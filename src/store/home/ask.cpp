@@ -150,7 +150,7 @@ Shape Ask::shape_of_all() const noexcept {
 
 // While another thread or process adds a slice, the keys for that slice are let in: they wait for nothing.
 bool Ask::full() const noexcept {
-  const bool is_growing = grow_if_full() == Code::kBusy;
+  const bool is_growing = grow_for(1) == Code::kBusy;
   if (slices == nullptr) return keys_left() >= shape.capacity;
   const std::uint32_t number = std::min(num_slices() + (is_growing ? 1 : 0), kMaxSlices);
   return keys_left() >= shape.capacity * format::times_as_many(growth, number);
@@ -162,13 +162,15 @@ void Ask::grow_in_time(std::uint64_t before, std::uint64_t after) const noexcept
   constexpr std::uint64_t kLooks = 2048;
   const std::uint64_t room = shape.capacity * format::times_as_many(growth, num_slices());
   const std::uint64_t step = std::max<std::uint64_t>(1, room / kLooks);
-  if (before / step != after / step) static_cast<void>(grow_if_full());
+  if (before / step != after / step) static_cast<void>(grow_for(0));
 }
 
-Code Ask::grow_if_full() const noexcept {
+// A body that is exactly full stays as it is: one that was built of all its keys would otherwise get another slice.
+Code Ask::grow_for(std::uint64_t more) const noexcept {
   if (slices == nullptr || !writable) return Code::kUnsupported;
   const std::uint32_t number = num_slices();
-  if (number == kMaxSlices || keys_left() < shape.capacity * format::times_as_many(growth, number)) return Code::kOk;
+  const std::uint64_t room = shape.capacity * format::times_as_many(growth, number);
+  if (number == kMaxSlices || keys_left() + more <= room) return Code::kOk;
   const int callers = errno;  // no call changes errno
   const Code code = home->grow(number);
   errno = callers;

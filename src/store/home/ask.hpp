@@ -166,7 +166,7 @@ struct Ask {
   // Asks for another slice if the body is full. `before` and `after`: what this thread's counter was, and is.
   void grow_in_time(std::uint64_t before, std::uint64_t after) const noexcept;
   // kBusy: another thread or another process is doing that.
-  [[nodiscard]] Code grow_if_full() const noexcept;
+  [[nodiscard]] Code grow_for(std::uint64_t more) const noexcept;
   // The first check comes after one pause: opening the file has just checked.
   void check_writeback_every(std::chrono::nanoseconds pause) noexcept;
   void check_writeback_in_time() noexcept;

@@ -44,6 +44,7 @@ std::vector<Kind> every_kind() {
   std::vector<Kind> kinds;
   for (const LayoutInfo& layout : layouts()) {
     if (layout.can.expire) continue;  // not in every form: file/window_test.cpp
+    if (layout.can.grow) continue;    // nor this one: file/growing_test.cpp
     if (layout.can.build) continue;   // gathered_test.cpp
     for (const HashInfo& hash : hashes()) {
       if (!hash.gives_positions) kinds.push_back({layout.layout, hash.hash});  // otherwise filter/seeded_test.cpp
