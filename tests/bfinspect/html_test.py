@@ -229,7 +229,7 @@ class Pictures(HtmlCase):
             self.assertLess(abs(near[1] - y), 4, (keys, near, (x, y)))
             texts = page.texts("text")
             self.assertEqual(("next slice" in texts, "capacity" in texts), (slices < 5, slices == 5))
-            self.assertIn("promises at most 0.01 (1 %) with 121,000 keys" + (", when it has all 5 slices." if slices < 5 else "."), page.text())
+            self.assertIn("promises at most 1.00 % with 121,000 keys" + (", when it has all 5 slices." if slices < 5 else "."), page.text())
             self.assertIn(f"{1000 * times:,}", texts)
 
     def test_the_bars_are_those_of_the_slices_with_lines_between_them(self):

@@ -42,7 +42,7 @@ KEYS = {
     "link_target_bytes", "problems", "error"}
 
 # Numbers of keys of InspectorCase.grown(), the number of slices that it then has, and how many times as many keys as the first one these hold.
-SLICES = ((0, 1, 1), (1000, 1, 1), (1100, 2, 4), (4000, 2, 4), (20000, 4, 40), (100000, 5, 121))
+SLICES = ((0, 1, 1), (900, 1, 1), (1100, 2, 4), (3500, 2, 4), (20000, 4, 40), (100000, 5, 121))
 
 
 def sees_everybody():
