@@ -160,6 +160,34 @@ void unclean(Scene& scene) {
   CHECK(state_of(scene.path) == FileState::kUnclean);
 }
 
+// Both owners' keys are in slices that the slots count.
+void grown(Scene& scene) {
+  Options options = small_options();
+  options.layout = Layout::kGrowing;
+  options.capacity = kSome / 2;
+  options.bits_per_key = 0;
+  options.capacity_at_most = 31 * kSome / 2;  // each slice has twice as many as the one before
+  clean_with(scene, options);
+  scene.onlooker = opened(Filter::open(scene.path, OpenMode::kRead));
+}
+
+// And a process that was killed in another boot has added one more slice.
+void grown_unclean(Scene& scene) {
+  grown(scene);
+  scene.onlooker.reset();
+  const std::uint32_t before = look_at(scene.path).newest().num_slices;
+  REQUIRE(in_child([&] {
+            auto filter = Filter::open(scene.path, OpenMode::kWrite);
+            for (std::uint64_t i = 0; filter.ok() && i < 2 * kSome; ++i)
+              static_cast<void>(filter->add(key_of(kNewcomer + 1, i)));
+            _exit(filter.ok() ? 0 : 1);
+            return 0;
+          }) == 0);
+  edit_slots(scene.path, [](Slot& slot) { slot.place.boot_id[0] ^= 1; });
+  CHECK(state_of(scene.path) == FileState::kUnclean);
+  CHECK(look_at(scene.path).newest().num_slices == before);
+}
+
 void set_flag(Scene& scene, std::uint64_t flag) { set_live_word(scene.path, look_at(scene.path).live_word | flag); }
 
 void poisoned(Scene& scene) {
@@ -537,6 +565,8 @@ const Operation kOperations[] = {
     {"sync with a mark beside a writer", in_use, writer, sync_it, is_synced, kSome},
     {"end an epoch", windowed, writer, turn_it, is_turned, kSome},
     {"end an epoch beside a writer", windowed_in_use, writer, turn_it, is_turned, kSome},
+    {"sync a file that grows, with a mark", grown, writer, sync_it, is_synced, kSome},
+    {"recover a file that grew after its last sync", grown_unclean, nobody, recover, recovers},
     {"say that one of two owners has recovered", unclean, recoverer, say_recovered, is_not_yet_recovered},
     {"say that the last owner has recovered", unclean, last_recoverer, say_recovered, is_recovered},
     {"seal a file", looked_at, nobody, seal_it, is_sealed},
@@ -546,6 +576,7 @@ const Operation kOperations[] = {
     {"apply a delta", with_a_delta, nobody, apply_it, is_sealed},
     {"save a file that is read", looked_at, onlooker, save_it, is_saved},
     {"save a file that is written to", in_use, writer, save_it, is_saved, kSome},
+    {"save a file that grew", grown, onlooker, save_it, is_saved},
     {"save a file that is read in a smaller one", looked_at, onlooker, save_it_folded, is_saved},
     {"intersect a file that is written to", in_use, writer, intersect_it, is_saved, kSome},
     {"compare a file that is written to", in_use, writer, compare_it, is_in_use, kSome},

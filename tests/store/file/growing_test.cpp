@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -279,6 +280,110 @@ TEST_CASE(
   for (std::uint64_t i = 0; i < kMaxSlices; ++i) REQUIRE(filter.add(key_of(4, i)).ok());
   CHECK(slices_of(dir.file()) == 5);
   for (unsigned self = 0; self < 4; ++self) CHECK(maybes(reader, self, 0, each) == each);
+}
+
+namespace {
+
+struct Shelf {
+  std::array<std::atomic<std::uint64_t>, 4> added;  // keys of each adder whose adds returned
+  std::atomic<unsigned> stop;
+  std::atomic<std::uint64_t> wrong;
+  std::atomic<std::uint64_t> questions;
+};
+
+// An adder opens the file again and again, and adds one by one or many at once. It closes nothing: a kill in the sync
+// of a close would leave the file in doubt.
+int add_for_ever(const std::string& path, Shelf& shelf, unsigned self, std::uint64_t most) {
+  std::mt19937_64 random(static_cast<std::uint64_t>(getpid()));
+  while (shelf.added[self] < most) {
+    auto filter =
+        Filter::open(path, OpenMode::kWrite, {.lock_timeout_ms = kWaitForEver, .writeback_check_ms = kNeverAsks});
+    if (!filter.ok()) return 1;
+    for (std::uint64_t left = 1 + random() % 300; left > 0 && shelf.added[self] < most;) {
+      const std::uint64_t first = shelf.added[self];
+      const std::uint64_t count = std::min(random() % 2 == 0 ? 1 : 1 + random() % 100, left);
+      std::vector<std::string> texts;
+      for (std::uint64_t i = first; i < first + count; ++i) texts.push_back(key_of(self, i));
+      const std::vector<std::string_view> views(texts.begin(), texts.end());
+      if (!(count == 1 ? filter->add(texts[0]) : filter->add_keys(Keys::views(views))).ok()) return 2;
+      shelf.added[self] = first + count;
+      left -= count;
+    }
+    filter->abandon();
+  }
+  while (shelf.stop == 0) usleep(500);
+  return 0;
+}
+
+int ask_for_ever(const std::string& path, Shelf& shelf) {
+  std::mt19937_64 random(static_cast<std::uint64_t>(getpid()));
+  const auto filter = Filter::open(path, OpenMode::kRead, {.lock_timeout_ms = kWaitForEver});
+  if (!filter.ok()) return 1;
+  while (shelf.stop == 0) {
+    const auto writer = static_cast<unsigned>(random() % 4);
+    const std::uint64_t known = shelf.added[writer];
+    if (known == 0) continue;
+    const std::uint64_t key = known - 1 - random() % std::min<std::uint64_t>(known, random() % 2 == 0 ? 50 : known);
+    ++shelf.questions;
+    if (!filter->contains(key_of(writer, key))) ++shelf.wrong;
+  }
+  return 0;
+}
+
+}  // namespace
+
+// By hand, for longer: --rounds=100, and --keys=1000000 for 10,000 times the keys of the first slice.
+TEST_CASE("of four processes that add, are killed and stopped, and four that ask, none finds a key absent") {
+  for (std::uint64_t round = 0; round < option("rounds", 1); ++round) {
+    const TempDir dir(memory_folder());
+    const std::uint64_t each = option("keys", 3000) / 4;
+    const std::uint64_t kills = 20;
+    CHECK(created(dir.file(), growing_options(100, option("keys", 3000) > 10'000 ? 10 : 2)).close().ok());
+    auto* const shelf = shared<Shelf>();
+    const auto start = [shelf](const std::function<int()>& body) {
+      const pid_t pid = fork();
+      REQUIRE(pid >= 0);
+      if (pid != 0) return pid;
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      const int outcome = body();
+      if (outcome != 0) shelf->stop = 1;
+      _exit(outcome);
+      return pid;
+    };
+    const auto start_adder = [&](unsigned self) {
+      return start([&, self] { return add_for_ever(dir.file(), *shelf, self, each); });
+    };
+    std::vector<pid_t> askers;
+    for (int i = 0; i < 4; ++i) askers.push_back(start([&] { return ask_for_ever(dir.file(), *shelf); }));
+    std::array<pid_t, 4> adders{};
+    for (unsigned self = 0; self < 4; ++self) adders[self] = start_adder(self);
+    std::mt19937_64 random(round);
+    for (std::uint64_t i = 0; i < kills; ++i) {
+      const auto self = static_cast<unsigned>(random() % 4);
+      const std::uint64_t goal = std::min(each * (i + 1) / kills, each - 1);
+      while (shelf->added[self] < goal && shelf->stop == 0) usleep(100);
+      const pid_t stopped = askers[random() % 4];
+      kill(stopped, SIGSTOP);
+      kill_and_wait(adders[self]);
+      adders[self] = start_adder(self);
+      kill(stopped, SIGCONT);
+    }
+    for (const auto& added : shelf->added) {
+      while (added < each && shelf->stop == 0) usleep(100);
+    }
+    while (shelf->questions < 1000 && shelf->stop == 0) usleep(100);
+    CHECK(shelf->stop == 0);
+    shelf->stop = 1;
+    for (const pid_t pid : adders) CHECK(wait_for(pid) == 0);
+    for (const pid_t pid : askers) CHECK(wait_for(pid) == 0);
+    CHECK(shelf->wrong == 0);
+    Filter filter = opened(Filter::open(dir.file(), OpenMode::kWrite));
+    for (unsigned self = 0; self < 4; ++self) CHECK(maybes(filter, self, 0, each) == each);
+    CHECK(answers_no(filter));
+    for (std::uint64_t i = 0; i < kMaxSlices; ++i) REQUIRE(filter.add(key_of(4, i)).ok());
+    if (option("keys", 3000) == 3000) CHECK(slices_of(dir.file()) == 5);
+    munmap(shelf, 4096);
+  }
 }
 
 TEST_CASE("a key that is found in an older slice is not added again") {

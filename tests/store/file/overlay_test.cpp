@@ -36,6 +36,13 @@ void make_window(const std::string& path) {
   CHECK(created(path, options).close().ok());
 }
 
+void make_growing(const std::string& path) {
+  Options options;
+  options.layout = Layout::kGrowing;
+  options.capacity = kSome;
+  CHECK(created(path, options).close().ok());
+}
+
 // Makes a sealed file to which writer 1 has added keys.
 void make_sealed(const std::string& path) {
   const std::string source = layers + "/source.bf";
@@ -303,6 +310,17 @@ TEST_CASE("on an overlay no epoch ends, because a turner that lost its lock woul
 }
 
 // On an overlay the mapping of a reader is told nothing of failed writes.
+TEST_CASE(
+    "on an overlay no body grows, because a grower that lost its lock could not know; it takes keys all the same") {
+  const Overlay overlay(true, make_growing);
+  Filter filter = opened(Filter::open(merged(), OpenMode::kWrite));
+  add_keys(filter, 1, 0, 5 * kSome);
+  CHECK(filter.stats({}).shape.capacity == kSome);
+  CHECK(maybes(filter, 1, 0, 5 * kSome) == 5 * kSome);
+  CHECK(filter.close().ok());
+  CHECK(maybes(opened(Filter::open(merged(), OpenMode::kRead)), 1, 0, 5 * kSome) == 5 * kSome);
+}
+
 TEST_CASE("on an overlay a reader asks the kernel by a sync, and learns of a failed write") {
   const Overlay overlay(true);
   Filter writer = opened(Filter::open(merged(), OpenMode::kWrite));

@@ -105,6 +105,31 @@ TEST_CASE("a filter continues on a disk that is full by now, because its blocks 
   CHECK(again.close().ok());
 }
 
+TEST_CASE("a body that cannot grow on a full disk takes more keys, and grows when there is room again") {
+  constexpr std::uint64_t kKeys = 2000;
+  for (const bool exclusive : {false, true}) {
+    const TempDir dir(small_disk);
+    Options options;
+    options.layout = Layout::kGrowing;
+    options.capacity = 1000;
+    options.capacity_at_most = 31'000;  // in the 1 MiB of the disk
+    CHECK(created(dir.file(), options).close().ok());
+    Filter filter = opened(Filter::open(dir.file(), exclusive ? OpenMode::kExclusive : OpenMode::kWrite));
+    fill_up(dir.file("rubbish"));
+    add_keys(filter, 1, 0, kKeys);
+    CHECK(filter.stats({}).shape.capacity == 1000);
+    CHECK(maybes(filter, 1, 0, kKeys) == kKeys);
+    CHECK(filter.sync({.owner = 1, .mark = kKeys}).ok());
+    REQUIRE(unlink(dir.file("rubbish").c_str()) == 0);
+    add_keys(filter, 2, 0, 5 * kKeys);
+    CHECK(filter.stats({}).shape.capacity == 15'000);
+    CHECK(filter.close().ok());
+    const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+    CHECK(maybes(reader, 1, 0, kKeys) == kKeys);
+    CHECK(maybes(reader, 2, 0, 5 * kKeys) == 5 * kKeys);
+  }
+}
+
 TEST_CASE("a file over which a filesystem was mounted is not current, though a file of its inode number has its path") {
   const TempDir dir(small_disk);
   const auto mount_another = [&] { return mount("none", dir.path().c_str(), "tmpfs", 0, "size=256k") == 0; };
