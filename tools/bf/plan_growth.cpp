@@ -3,6 +3,7 @@
 #include "forecast.hpp"
 #include "library_names.hpp"
 #include "numbers.hpp"
+#include "options.hpp"
 
 #include <algorithm>
 
