@@ -20,7 +20,7 @@ static int reads_until_then;
 static ssize_t read_result;
 static int read_errno;
 static size_t most_bytes_read; /* 0: no limit */
-static int fail_map; /* 1: each, more: those of more bytes than this */
+static int fail_map;           /* 1: each, more: those of more bytes than this */
 static int fail_memory;
 static long filesystem; /* 0: the real one */
 

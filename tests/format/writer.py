@@ -269,9 +269,9 @@ class Writer:
                 return fresh
 
     def grow_in_time(self):
-        """Adds slices while as many keys were added as the slices are made for, if that is possible."""
+        """Adds slices while more keys were added than the slices are made for, if that is possible."""
         made_for = lambda slices: self.f.n * sum(self.f.growth**i for i in range(slices))
-        while self.f.growth and sum(self.words[KEYS_ADDED:KEYS_ADDED + 256:8]) >= made_for(self.counted()) and self.grow(self.counted()):
+        while self.f.growth and sum(self.words[KEYS_ADDED:KEYS_ADDED + 256:8]) > made_for(self.counted()) and self.grow(self.counted()):
             pass
 
     def grow(self, slices):
