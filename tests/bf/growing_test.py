@@ -30,7 +30,7 @@ class Growing(BfCase):
             facts = self.facts("f")
             self.assertEqual([facts[key] for key in ("growth", "capacity_at_most", "capacity", "num_slices", "most_slices")], [growth, capacity, 1000, 1, 5], most)
         self.refused("create", "g", "--layout", "growing", "-n", "1000", "--capacity-at-most", "69_905_001",
-                     says=("g: a filter for 1000 keys at first grows to at most 69905 times as many", "Give a larger capacity, or a smaller --capacity-at-most."))
+                     says=("g: a filter for 1000 keys at first grows to at most 69905", "Give a larger capacity, or a smaller --capacity-at-most."))
         self.refused("create", "g", "-n", "1000", "--capacity-at-most", "69_905", says="--capacity-at-most was given, and another number")
         self.assertFalse(os.path.exists(self.path("g")))
 

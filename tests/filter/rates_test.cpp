@@ -36,8 +36,8 @@ void check_positives(std::uint64_t positives, double expected) {
   CHECK(static_cast<double>(positives) > expected / 1.02 - 3 * error);
 }
 
-// layout/window_test.cpp measures those with epochs, and layout/growing_test.cpp the one that grows, which are those of a
-// file, and static_layout_test.cpp the one that is built.
+// layout/window_test.cpp measures those with epochs, and layout/growing_test.cpp the one that grows, which are those of
+// a file, and static_layout_test.cpp the one that is built.
 std::vector<Layout> whose_keys_stay() {
   std::vector<Layout> all;
   for (const LayoutInfo& info : layouts()) {

@@ -26,9 +26,10 @@ class SealedCopy : public store::Transform {
     content_ = sources.front().content;
     if (Error error = store::check_has_epoch(*sources.front().ask); !error.ok()) return error;
     if (content_.identity.growth) {
-      return base::fail(Code::kUnsupported, sources.front().ask->home->name("the filter") +
-                                                ": grows, so it is not sealed. Copy it without a seal, or build one for "
-                                                "its number of keys and seal that.");
+      return base::fail(Code::kUnsupported,
+                        sources.front().ask->home->name("the filter") +
+                            ": grows, so it is not sealed. Copy it without a seal, or build one for "
+                            "its number of keys and seal that.");
     }
     const auto times = store::fold(*sources.front().ask, content_, fpr_);
     if (!times) return times.error();

@@ -119,8 +119,8 @@ void Ask::see_slices(const format::Identity& identity, const std::uint64_t* numb
   target.geometry.slices = slices.get();
 }
 
-// A number of slices that no body has is as bad as a lost end word. The end word of the first slice counts, too: lookups
-// compare it as in every layout.
+// A number of slices that no body has is as bad as a lost end word. The end word of the first slice counts, too:
+// lookups compare it as in every layout.
 layout::Sentinel Ask::newest_sentinel() const noexcept {
   layout::Sentinel newest = target.sentinel;
   const std::uint32_t number = slices->load();
