@@ -6,7 +6,7 @@ import re
 
 import subprocess
 
-from inspector import BFINSPECT, DIRTY, POISONED, SLICES, Bytes, InspectorCase, unittest
+from inspector import BFINSPECT, DIRTY, LIVE, POISONED, SLICES, Bytes, InspectorCase, unittest
 import programs
 
 programs.need_module("prometheus_client", "python3-prometheus-client")
@@ -191,15 +191,29 @@ class Alerts(MetricsCase):
             for labels, value in found.get(above[1], {}).items() if above else ():
                 if value > found[above[2]][labels]:
                     names.add(name)
+            both = re.fullmatch(r"(\w+) < (\w+) and (\w+) > ([0-9.]+) \* (\w+)", expression)
+            for labels, value in found.get(both[1], {}).items() if both else ():
+                if value < found[both[2]][labels] and found[both[3]][labels] > float(both[4]) * found[both[5]][labels]:
+                    names.add(name)
         return names
 
     def test_every_metric_of_an_alert_exists(self):
         window = self.make("--capacity", "100", "--window", "24h", name="window")
         counting = self.make("--capacity", "100", "--layout", "counting", name="counting")
-        known = set(self.samples(self.make(keys=range(9)), window, counting))
+        known = set(self.samples(self.make(keys=range(9)), window, counting, self.grown(0)))
         named = {metric for _, expression in self.ROWS for metric in re.findall(r"bfstore_\w+", expression)}
         self.assertGreater(len(named), 5)
         self.assertEqual(named - known, set())
+
+    def test_a_file_that_could_not_grow_has_an_alert(self):
+        path, name = self.grown(900), "a file that grows could not: the disk is full, or the filesystem does not allocate"
+        raw = Bytes(path)
+        for counted, fires in ((1250, False), (1251, True)):  # as many keys, in a slice for 1,000
+            for stripe in range(LIVE + 64, LIVE + 64 * 33, 64):
+                raw.put(stripe, "Q", counted if stripe == LIVE + 64 else 0)
+            raw.write()
+            self.assertEqual(name in self.firing(path), fires, counted)
+        self.assertNotIn(name, self.firing(self.grown(200000, name="overfull"), code=1))
 
     def test_every_verdict_of_the_bits_has_an_alert(self):
         # bfstore_leaky had none.
