@@ -131,10 +131,10 @@ void add_layout_hash_and_seed(CLI::App& app, bfstore::Options& options, bool for
   const auto take_seed = [&](const std::string& name, const std::string& text) {
     options.seed = parse_uint64(name, text);
   };
-  CLI::Option* const layout =
-      add_layout(app, options,
-                 "blocked (default, one cache line), classic (lowest rate), counting (removes), static (built once: "
-                 "smallest), window (8 epochs), window-4 (4 epochs), window-2 (2 epochs), growing");
+  CLI::Option* const layout = add_layout(
+      app, options,
+      "blocked (default, one line), classic (lowest rate), counting (removes), static (built once: smallest), "
+      "window (8 epochs), window-4 (4 epochs), window-2 (2 epochs), growing (5 slices)");
   CLI::Option* const window =
       add_window(app, options, "keep keys for this long after their last add, such as 24h or 7d; see bf turn");
   CLI::Option* const hash = add_text(app, "--hash", names_of_hashes(), "H", take_hash);
