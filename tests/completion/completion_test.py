@@ -195,7 +195,7 @@ class Fish(Shell, unittest.TestCase):
                               env={**os.environ, "HOME": self.folder, "LC_ALL": "C.UTF-8"}).stdout
         words = dict(line.split("\t") for line in told.splitlines())
         self.assertEqual(list(words), ["blocked", "classic", "counting", "static", "window", "window-4", "window-2", "growing"])
-        self.assertEqual((len(set(words.values())), words["window-2"], words["growing"]), (8, "2 epochs", "up to 5 slices"))
+        self.assertEqual((len(set(words.values())), words["window-2"], words["growing"]), (8, "2 epochs", "5 slices"))
 
     def test_each_command_offers_the_options_of_its_help(self):
         names = commands()

@@ -133,8 +133,8 @@ void add_layout_hash_and_seed(CLI::App& app, bfstore::Options& options, bool for
   };
   CLI::Option* const layout = add_layout(
       app, options,
-      "blocked (default, one line), classic (lowest rate), counting (removes), static (built once), window (8 "
-      "epochs), window-4 (4 epochs), window-2 (2 epochs), growing (up to 5 slices)");
+      "blocked (default, one line), classic (lowest rate), counting (removes), static (built once: smallest), "
+      "window (8 epochs), window-4 (4 epochs), window-2 (2 epochs), growing (5 slices)");
   CLI::Option* const window =
       add_window(app, options, "keep keys for this long after their last add, such as 24h or 7d; see bf turn");
   CLI::Option* const hash = add_text(app, "--hash", names_of_hashes(), "H", take_hash);
