@@ -91,7 +91,7 @@ class Growing(BfCase):
         self.assertEqual(self.good("contains", "b", "11999", "-q"), b"")
 
     def test_help_knows_it(self):
-        for command, words in (("create", "growing (up to 5 slices)"), ("create", "bf create grows.bf --layout growing --capacity 100k --capacity-at-most 10M"),
+        for command, words in (("create", "growing (5 slices)"), ("create", "bf create grows.bf --layout growing --capacity 100k --capacity-at-most 10M"),
                                ("fold", "A filter of the layout growing is not folded: it begins small, and grows while it is used (bf plan --grow-to compares the ways)."),
                                ("add", "of --layout growing: room in all slices")):
             self.assertIn(words, " ".join(self.good("help", command).decode().split()), command)

@@ -11,7 +11,7 @@ namespace {
 void declare_create(CLI::App& app, Arguments& arguments) {
   add_help_and_version(app,
                        "bf create FILE --capacity N [--fpr P | --bits-per-key B | --max-bytes SIZE]\n"
-                       "bf create FILE --capacity-at-most N [--fpr P] [--layout growing -n N]\n"
+                       "bf create FILE --capacity-at-most N [--fpr P]\n"
                        "bf create FILE --bits M [--probes K | --hash H --seeds S] [--capacity N]\n"
                        "bf create FILE --like OTHER\n"
                        "options of all: [--part I/N] [--filling] [--key-form FORM] " +
