@@ -93,6 +93,7 @@ export const BFS: Readonly<{
     DIFFERS_NUM_BITS: 32;
     DIFFERS_PART: 64;
     LAYOUT_COUNTING: 3;
+    LAYOUT_GROWING: 8;
     LAYOUT_WINDOW: 5;
     LAYOUT_WINDOW_4: 6;
     LAYOUT_WINDOW_2: 7;

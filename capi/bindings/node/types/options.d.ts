@@ -38,9 +38,10 @@ export type Given = {
  */
 export type Path = string | Buffer | URL;
 /**
- * "counting" can remove keys; "static" is built once, from all keys; the keys of "window", "window-4" and "window-2" expire.
+ * "counting" can remove keys; "static" is built once, from all keys; the keys of "window", "window-4" and "window-2" expire;
+ * "growing" grows from capacity to capacityAtMost keys, in up to 5 slices of one file.
  */
-export type Layout = "blocked" | "classic" | "counting" | "static" | "window" | "window-4" | "window-2";
+export type Layout = "blocked" | "classic" | "counting" | "static" | "window" | "window-4" | "window-2" | "growing";
 /**
  * "siphash" has a secret; "external" takes only digests; from "murmur3" on they are hashes of other programs.
  */
