@@ -24,8 +24,6 @@ std::function<int(int descriptor, std::uint64_t offset, std::uint64_t bytes)> on
 std::function<void()> after_read;
 std::function<void()> before_look;
 std::function<int(std::uint64_t bytes)> on_allocate;
-std::function<int(int descriptor, std::uint64_t offset, std::uint64_t bytes)> on_extend;
-std::function<void()> after_extend;
 std::function<int()> on_folder_sync;
 std::function<void(const LockCall&)> before_lock;
 std::function<void(const LockCall&)> after_lock;
@@ -46,8 +44,6 @@ Scope::~Scope() {
   after_read = nullptr;
   before_look = nullptr;
   on_allocate = nullptr;
-  on_extend = nullptr;
-  after_extend = nullptr;
   on_folder_sync = nullptr;
   before_lock = nullptr;
   after_lock = nullptr;
@@ -173,17 +169,6 @@ extern "C" int posix_fallocate(int descriptor, off_t offset, off_t bytes) {
   const int failed = faults::on_allocate ? faults::on_allocate(static_cast<std::uint64_t>(bytes)) : 0;
   if (failed != 0) return failed;
   return syscall(SYS_fallocate, descriptor, 0, offset, bytes) == 0 ? 0 : errno;
-}
-
-extern "C" int fallocate(int descriptor, int mode, off_t offset, off_t bytes) {
-  if (faults::on_extend) {
-    const int failed =
-        faults::on_extend(descriptor, static_cast<std::uint64_t>(offset), static_cast<std::uint64_t>(bytes));
-    if (failed != 0) return faults::fail_with(failed);
-  }
-  const auto outcome = static_cast<int>(syscall(SYS_fallocate, descriptor, mode, offset, bytes));
-  if (outcome == 0 && faults::after_extend) faults::after_extend();
-  return outcome;
 }
 
 extern "C" int linkat(int from_folder, const char* from, int to_folder, const char* to, int flags) noexcept {

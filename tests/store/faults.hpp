@@ -1,7 +1,7 @@
 // System calls that fail, or are interrupted by the work of other processes, when a test wants it. The program that
 // links this has these functions instead of libc's fdatasync, fsync, sync_file_range, pread, pwrite, process_vm_readv,
-// posix_fallocate, fallocate, fcntl, fstatfs, openat, linkat, renameat, renameat2, readlink, stat and getrandom. And it
-// has the virtual clock.
+// posix_fallocate, fcntl, fstatfs, openat, linkat, renameat, renameat2, readlink, stat and getrandom. And it has the
+// virtual clock.
 #pragma once
 
 #include <cstdint>
@@ -33,11 +33,6 @@ extern std::function<void()> before_look;
 
 // Called before every posix_fallocate, with its length: the errno, or 0, and then the blocks are allocated.
 extern std::function<int(std::uint64_t bytes)> on_allocate;
-
-// Called before every fallocate, with the file, from where, and how many bytes: the errno, or 0, and then the blocks
-// are allocated. And after every one that worked.
-extern std::function<int(int descriptor, std::uint64_t offset, std::uint64_t bytes)> on_extend;
-extern std::function<void()> after_extend;
 
 // Called instead of fsync, with which the library syncs only folders: the errno, or 0. Empty: the real one, which is
 // left out if on_sync is set.

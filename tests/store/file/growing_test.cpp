@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/bytes.hpp"
+#include "extension.hpp"
 #include "faults.hpp"
 #include "format/locks.hpp"
 #include "format/sections.hpp"
