@@ -289,7 +289,6 @@ Error Session::publish() {
   const File& file = opened_.file();
   if (!opened_.born().here()) return forked(file.path());
   const std::lock_guard<std::mutex> one_thread(sync_mutex_);
-  const std::lock_guard<std::mutex> no_growth(growth_mutex_);
   if (is_shut()) return store::shut(file.path());
   if (role_ != Role::kMaker)
     return fail(Code::kInvalid,
