@@ -7,12 +7,14 @@
 
 #include <cerrno>
 
-namespace faults {
+namespace store_test::faults {
 
 std::function<int(int descriptor, std::uint64_t offset, std::uint64_t bytes)> on_extend;
 std::function<void()> after_extend;
 
-}  // namespace faults
+}  // namespace store_test::faults
+
+namespace faults = store_test::faults;
 
 extern "C" int fallocate(int descriptor, int mode, off_t offset, off_t bytes) {
   if (faults::on_extend) {

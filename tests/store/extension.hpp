@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <functional>
 
-namespace faults {
+namespace store_test::faults {
 
 // Called before every fallocate, with the file, from where, and how many bytes: the errno, or 0, and then the blocks
 // are allocated. And after every one that worked.
 extern std::function<int(int descriptor, std::uint64_t offset, std::uint64_t bytes)> on_extend;
 extern std::function<void()> after_extend;
 
-}  // namespace faults
+}  // namespace store_test::faults
