@@ -208,13 +208,20 @@ TEST_CASE("at 2^48 bits the golden bits are where they must be") {
   }
 }
 
+namespace {
+
+// The only slice of a body that grows has the bits of a blocked one.
+Layout as_modelled(Layout layout) { return layout == Layout::kGrowing ? Layout::kBlocked : layout; }
+
+}  // namespace
+
 TEST_CASE("with every k from 1 to 64 add and contains answer as the model does") {
   const std::uint64_t kAdds = tests::if_slow(50, 200);
   for (const Layout layout : every_layout()) {
     for (const std::uint64_t m : some_sizes(layout)) {
       for (std::uint32_t k = 1; k <= kMaxProbes; ++k) {
         Body body(scalar_of(layout), layout, m, k);
-        Model model(layout, m, k);
+        Model model(as_modelled(layout), m, k);
         const std::uint64_t adds = std::min<std::uint64_t>(kAdds, 1 + m / k / 2);
         bool same = true;
         for (std::uint64_t i = 0; i < adds; ++i) {
@@ -240,7 +247,7 @@ TEST_CASE("digests at the edges of 64 bits stay inside the body") {
     for (unsigned shift = 0; shift < 64; ++shift) {
       const std::uint64_t bit = std::uint64_t{1} << shift;
       for (const std::uint64_t digest : {bit, bit - 1, ~bit, ~(bit - 1)}) {
-        const auto probes = model_probes(layout, m, k, digest);
+        const auto probes = model_probes(as_modelled(layout), m, k, digest);
         REQUIRE(*std::max_element(probes.begin(), probes.end()) < m);
         static_cast<void>(body.add(digest));
         REQUIRE(body.contains(digest));
@@ -261,7 +268,7 @@ TEST_CASE("without any one of its bits a digest is absent") {
         for (std::uint64_t i = 0; i < 5; ++i) {
           std::ranges::fill(body.memory.bytes(), std::byte{0});
           static_cast<void>(body.add(mix(i)));
-          for (const std::uint64_t bit : model_probes(layout, m, k, mix(i))) {
+          for (const std::uint64_t bit : model_probes(as_modelled(layout), m, k, mix(i))) {
             const std::uint64_t was = body.word_of(bit);
             body.word_of(bit) &= ~body.mask_of(bit);
             REQUIRE_FALSE(body.contains(mix(i)));

@@ -42,7 +42,7 @@ inline std::vector<std::uint64_t> model_probes(bfstore::Layout layout, std::uint
     }
     return bits;
   }
-  if (layout == bfstore::Layout::kBlocked || layout == bfstore::Layout::kGrowing) {  // m of its only slice
+  if (layout == bfstore::Layout::kBlocked) {
     const Product x = Product{digest} * (m / 512);
     const auto line = static_cast<std::uint64_t>(x >> 64);
     auto h = static_cast<std::uint32_t>(digest);
