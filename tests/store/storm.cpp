@@ -43,11 +43,17 @@ bool read_lock(int descriptor, int command, off_t from, off_t length) {
 
 }  // namespace
 
-Options options() {
+Options options(bool grows) {
   Options all;
-  all.num_bits = 1 << 22;
-  all.num_probes = 6;
   all.hash = Hash::kExternal;
+  if (grows) {
+    all.layout = Layout::kGrowing;
+    all.capacity = 500;
+    all.capacity_at_most = 170'500;  // 4 times as many in each next slice
+  } else {
+    all.num_bits = 1 << 22;
+    all.num_probes = 6;
+  }
   return all;
 }
 
@@ -267,7 +273,7 @@ void Process::rebuild() {
 }
 
 void Process::rebuild(GivesUp when) {
-  Options replacing = options();
+  Options replacing = options(one_in(2));
   replacing.replace = true;
   replacing.unpublished = true;
   auto fresh = Filter::create(path_, replacing);

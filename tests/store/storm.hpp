@@ -63,7 +63,8 @@ struct Mischief {
   bool deaths = true;              // processes die in syncs
 };
 
-bfstore::Options options();
+// Of a file that does not grow, or of one that grows three or four times before all logs are full.
+bfstore::Options options(bool grows);
 std::uint64_t digest_of(unsigned owner, std::uint64_t key) noexcept;
 
 // One process of the storm. It obeys one file's rules: a log, marks, and a recovery where one is needed.

@@ -134,8 +134,15 @@ class Arena {
  public:
   explicit Arena(std::uint64_t seed) : random_(seed) {
     Options options;
-    options.capacity = 100'000;
-    options.bits_per_key = 16;
+    if (seed % 2 == 0) {
+      options.layout = Layout::kGrowing;
+      options.capacity = 1000;
+      options.capacity_at_most = 341'000;  // 4 times as many in each next slice
+      options.fpr = 0.0001;
+    } else {
+      options.capacity = 100'000;
+      options.bits_per_key = 16;
+    }
     REQUIRE(created(path(), options).close().ok());
     board_ = map_board(dir_.file("board"));
     REQUIRE(board_ != nullptr);

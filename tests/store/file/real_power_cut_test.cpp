@@ -19,6 +19,7 @@
 #include <random>
 #include <thread>
 
+#include "base/bytes.hpp"
 #include "loop_disk.hpp"
 #include "mounts.hpp"
 #include "support.hpp"
@@ -48,6 +49,7 @@ struct Board {
   std::atomic<std::uint32_t> stop{0};
   std::atomic<std::uint32_t> cut{0};  // from now on anything may fail
   std::atomic<std::uint32_t> created{0};
+  std::atomic<bool> grows{false};          // the file
   std::atomic<std::uint64_t> replaced{0};  // the last generation that was published
   std::atomic<std::uint64_t> replacing{0};
   std::atomic<std::uint64_t> caught_up{0};  // times that an owner said so
@@ -59,12 +61,26 @@ struct Board {
   [[nodiscard]] bool on() const noexcept { return cut.load() == 0; }
 };
 
-Options shape() {
+Options shape(bool grows) {
   Options options;
-  options.capacity = 200'000;
-  options.bits_per_key = 16;
+  if (grows) {
+    options.layout = Layout::kGrowing;
+    options.capacity = 200;
+    options.capacity_at_most = 273'000;  // 6 times as many in each next slice, and some more
+  } else {
+    options.capacity = 200'000;
+    options.bits_per_key = 16;
+  }
   options.lock_timeout_ms = kWaitForEver;  // another writer's sync takes long on a slow machine
   return options;
+}
+
+constexpr std::uint64_t kNumSlicesAt = format::kLivePageOffset + format::kLiveNumSlicesField.offset;
+
+// Returns how many slices the live page counts: 0 in a file that does not grow.
+std::uint64_t slices_of(const std::string& path) {
+  const std::string bytes = read_bytes(path);
+  return base::load<std::uint64_t>(reinterpret_cast<const std::byte*>(bytes.data()) + kNumSlicesAt);
 }
 
 // --- The processes ---------------------------------------------------------------------------------------------------
@@ -106,7 +122,7 @@ class Writer {
       return Filter::open(path_, chance(6) ? OpenMode::kExclusive : OpenMode::kWrite,
                           {.recover = true, .lock_timeout_ms = kWaitForEver});
     }
-    auto made = Filter::create(path_, shape());
+    auto made = Filter::create(path_, shape(board_.grows.load()));
     if (made.ok() && board_.on()) board_.created.store(1);
     return made;
   }
@@ -224,6 +240,7 @@ class Cuts {
 
   void live(std::uint64_t cycles) {
     new (board_) Board();
+    board_->grows.store(chance(2));
     for (const std::string& each : {path(), replaced()}) std::filesystem::remove(each);
     disk_.settle();
     for (std::uint64_t i = 0; i < cycles; ++i) {
@@ -240,9 +257,9 @@ class Cuts {
   // A run that lacks one of these has tested nothing.
   [[nodiscard]] std::string not_met() const {
     std::string words;
-    for (const char* wanted :
-         {"found clean", "found unclean", "found recovering", "keys lost, to be added again",
-          "owners that caught up in the writers", "keys asked for by the reader", "files replaced"}) {
+    for (const char* wanted : {"found clean", "found unclean", "found recovering", "keys lost, to be added again",
+                               "owners that caught up in the writers", "keys asked for by the reader", "files replaced",
+                               "found with more than one durable slice", "found with slices that are not durable"}) {
       const auto found = sums_.find(wanted);
       if (found == sums_.end() || found->second == 0) words += std::string(words.empty() ? "" : ", ") + wanted;
     }
@@ -377,9 +394,12 @@ class Cuts {
   void judge_marks() {
     const OnDisk now = look_at(path());
     REQUIRE(now.slots.newest() != nullptr);
+    const std::uint32_t num_slices = now.slots.newest()->num_slices;
+    sums_["found with more than one durable slice"] += num_slices > 1 ? 1U : 0U;
+    sums_["found with slices that are not durable"] += slices_of(path()) > num_slices ? 1U : 0U;
     const std::string copy = boots_ + "/copy.bf";
     copy_file(path(), copy);
-    call_clean(copy, now.file_id);
+    call_clean(copy, now.file_id, num_slices);
     const Filter bits = opened(Filter::open(copy, OpenMode::kRead));
     for (unsigned i = 0; i < kWriters; ++i) {
       const Log& log = board_->logs[i];
@@ -393,16 +413,18 @@ class Cuts {
     CHECK(answers_no(bits));
   }
 
-  // Marks the copy clean, so that its bits can be asked.
-  static void call_clean(const std::string& copy, const format::FileId& file_id) {
+  // Marks the copy clean, so that the bits of its durable slices can be asked.
+  void call_clean(const std::string& copy, const format::FileId& file_id, std::uint32_t num_slices) const {
     for (std::size_t i = 0; i < 2; ++i) {
       format::Slot slot;
       slot.sequence = i + 1;
+      slot.num_slices = num_slices;
       const format::SlotPage page = format::encode_slot(slot, file_id);
       write_bytes(copy, format::kSlotOffset + i * page.size(),
                   {reinterpret_cast<const char*>(page.data()), page.size()});
     }
     set_live_word(copy, format::LiveWord::healthy(file_id).bits);
+    if (board_->grows.load()) set_word(copy, kNumSlicesAt, num_slices);
   }
 
   // Recovers the file: each owner adds again what came after its mark, and nothing else is needed.
