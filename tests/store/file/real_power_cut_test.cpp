@@ -259,7 +259,7 @@ class Cuts {
     std::string words;
     for (const char* wanted : {"found clean", "found unclean", "found recovering", "keys lost, to be added again",
                                "owners that caught up in the writers", "keys asked for by the reader", "files replaced",
-                               "found with more than one durable slice", "found with slices that are not durable"}) {
+                               "found with more than one durable slice"}) {
       const auto found = sums_.find(wanted);
       if (found == sums_.end() || found->second == 0) words += std::string(words.empty() ? "" : ", ") + wanted;
     }
