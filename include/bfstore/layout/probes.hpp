@@ -141,10 +141,9 @@ BFSTORE_ALWAYS_INLINE bool test_cell(const Body* body, std::uint64_t cell) noexc
 }
 
 // Prefetches the memory of a digest's first probe, or what else the layout's rules say. Always inlined, because gcc 12
-// drops a function that only prefetches as one without effect.
-template <class Rules>
-BFSTORE_ALWAYS_INLINE void prefetch(const std::uint64_t* words, const Geometry& geometry,
-                                    std::uint64_t digest) noexcept {
+// drops a function that only prefetches as one without effect. `View`: the geometry, or what a step sees of it.
+template <class Rules, class View>
+BFSTORE_ALWAYS_INLINE void prefetch(const std::uint64_t* words, const View& geometry, std::uint64_t digest) noexcept {
   if constexpr (requires { Rules::prefetch(words, geometry, digest); }) {
     Rules::prefetch(words, geometry, digest);
   } else {
