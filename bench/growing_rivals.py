@@ -7,10 +7,10 @@ the chains of filters of other programs.
 BUILD is a build directory with capi/libbfstore.so, and CLONE a clone of RedisBloom's repository (or the variable REDISBLOOM names it, as
 for tests/originals/make.py). Prints two tables, and says what was left out.
 
-Each candidate is made for N keys at 1 % and gets N, 10 N, 100 N and 1000 N keys of 16 bytes, one by one. Then every key is asked, and the
-rate is measured, before a time counts. Cells have the numbers for the four, and "-" where a candidate was not filled so far: filters of
+Each candidate is made for N keys at 1 % and gets N, 10 N, 100 N, 1000 N and 10000 N keys of 16 bytes, one by one. Then every key is asked,
+and the rate is measured, before a time counts. Cells have the numbers for the five, and "-" where a candidate was not filled so far: filters of
 bfstore beyond their capacity, and loops in Python beyond a million keys. The two that are no rivals but the aim know their number of keys:
-`blocked` of the right size exactly, and the filter that is folded only that it is at most 1000 N.
+`blocked` of the right size exactly, and the filter that is folded only that it is at most 10000 N.
 
 Bits are those of all arrays that are allocated. Times are the least of all rounds, and in each round every candidate has its turn: CPU
 nanoseconds a key, of loops in C (key_loops.cpp, redisbloom_loops.c), and of a loop in Python where the table says so. An add is one of all
@@ -34,7 +34,8 @@ import bfstore_ctypes as bfs
 from key_loops import FEW, FIRST_ABSENT, INT, KEY_BYTES, NANOSECONDS, NUMBER, POINTER, Calls, Filters, Loops, Missing, Timed, each
 
 RATE, SEED = 0.01, 7
-TIMES = 1, 10, 100, 1000  # as many keys as the first
+TIMES = 1, 10, 100, 1000, 10_000  # as many keys as the first
+QUICK = 4                         # of these
 MOST_SLICES = 5
 ABSENT = 200_000
 MOST_OF_SLOW = 1_000_000
@@ -84,7 +85,7 @@ class Folded(OfBfstore):
     """Made for the most keys that may come, and folded when all have come."""
 
     def __init__(self, run):
-        super().__init__(run, "blocked", capacity_at_most=run.first * TIMES[-1])
+        super().__init__(run, "blocked", capacity_at_most=run.first * run.times[-1])
 
     def add(self, keys, first):
         took, folded = super().add(keys, first), self.path + b".folded"
@@ -148,7 +149,7 @@ class Row:
 
 ROWS = (
     Row("`blocked` of the right size", lambda run, keys: OfBfstore(run, "blocked", capacity=keys)),
-    Row("`blocked` for 1000 N, then folded", lambda run, _keys: Folded(run)),
+    Row("`blocked` for the most, then folded", lambda run, _keys: Folded(run)),
     Row("`growing`", lambda run, _keys: Growing(run, None), as_many(10, MOST_SLICES)),
     Row("`growing`, factor 4", lambda run, _keys: Growing(run, 4), as_many(4, MOST_SLICES)),
     Row("`growing`, factor 2", lambda run, _keys: Growing(run, 2), as_many(2, MOST_SLICES)),
@@ -189,7 +190,7 @@ class Run:
         self.first, self.rounds, self.clone, self.folder = given.first, given.rounds, given.redisbloom, folder
         library = (pathlib.Path(given.build) / "capi" / "libbfstore.so").resolve()
         self.library, self.loops = bfs.load(str(library)), Loops(given.cc, library, folder)
-        self.most_of_slow = 10_000 if given.quick else MOST_OF_SLOW
+        self.times, self.most_of_slow = (TIMES[:QUICK], 10_000) if given.quick else (TIMES, MOST_OF_SLOW)
         self.chains, self.left_out = None, {}
 
     def redisbloom(self):
@@ -271,7 +272,8 @@ def as_table(columns):
     names = list(dict.fromkeys(name for cells in columns for name in cells))
     ways = (("bits", lambda bits: f"{bits:.1f}"), ("add", "{:,.0f}".format), ("ask", "{:,.1f}".format), ("ask_many", "{:,.1f}".format),
             ("fpr", lambda rate: f"{100 * rate:.2f}"))
-    lines = ["| N, 10 N, 100 N, 1000 N keys | bits a key | ns an add | ns a lookup | in bulk | % false positives |", "|---|---|---|---|---|---|"]
+    keys = ", ".join("N" if times == 1 else f"{times} N" for times in TIMES[:len(columns)])
+    lines = [f"| {keys} keys | bits a key | ns an add | ns a lookup | in bulk | % false positives |", "|---|---|---|---|---|---|"]
     for name in names:
         texts = [joined(columns, name, lambda _, cell, way=way, form=form: None if cell.get(way) is None else form(cell[way])) for way, form in ways]
         lines.append(f"| {name} | {' | '.join('-' if set(text) <= set('- /') else text for text in texts)} |")
@@ -293,17 +295,17 @@ def as_ratios(columns):
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1].strip())
     parser.add_argument("--build", required=True, help="a directory that meson built")
-    parser.add_argument("--first", type=int, default=10_000)
+    parser.add_argument("--first", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--cc", default="g++")
     parser.add_argument("--redisbloom", default=os.environ.get("REDISBLOOM"))
-    parser.add_argument("--quick", action="store_true", help="1,000 keys at first, one round, 10,000 keys in Python: times mean nothing")
+    parser.add_argument("--quick", action="store_true", help="as far as 1000 N, one round, 10,000 keys in Python: times mean nothing")
     given = parser.parse_args()
     if given.quick:
         given.first, given.rounds = 1000, 1
     with tempfile.TemporaryDirectory(prefix="bfstore-growing-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:
         run = Run(given, pathlib.Path(folder))
-        columns = [run.cells(times) for times in TIMES]
+        columns = [run.cells(times) for times in run.times]
     for missing in run.left_out.values():
         print(f"left out: {missing}", file=sys.stderr)
     print(as_table(columns), as_ratios(columns), sep="\n\n")

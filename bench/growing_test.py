@@ -12,7 +12,7 @@ import unittest
 
 PROGRAM, BUILD, CC = sys.argv[1:4]
 del sys.argv[1:]
-BLOCKED, FOLDED, GROWING = "`blocked` of the right size", "`blocked` for 1000 N, then folded", "`growing`"
+BLOCKED, FOLDED, GROWING = "`blocked` of the right size", "`blocked` for the most, then folded", "`growing`"
 REDISBLOOM, PYTHON, VALKEY = "RedisBloom", "pybloom-live, a loop in Python", "valkey-bloom, computed"
 
 
