@@ -17,7 +17,7 @@ sys.path[:0] = [str(FOLDER), str(FOLDER.parent / "support"), str(FOLDER.parent /
 import bfstore_ctypes as bfs
 import bfstore_header
 import readers as reader
-from make import DIGESTS, KEYS, SECRET, STATIC, WINDOW_EPOCH, WINDOW_MS, WINDOWS, static_keys, window_keys
+from make import DIGESTS, GROWING, KEYS, LATER_KEYS, SECRET, STATIC, WINDOW_EPOCH, WINDOW_MS, WINDOWS, static_keys, window_keys
 
 CODES = bfstore_header.codes(sys.argv.pop(2))
 LIBRARY = bfs.load(os.path.abspath(sys.argv.pop(1)))
@@ -78,6 +78,51 @@ class KeptFiles(unittest.TestCase):
                 key = b"key of epoch %d" % epoch
                 self.assertEqual(LIBRARY.bfs_contains(handle, key, len(key)), 0, (layout, epoch))
             self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
+
+    def test_good_files_that_grow_answer_as_when_they_were_made_and_grow_on(self):
+        for name, (k, first, durable, counted) in GROWING.items():
+            for flags in (bfs.READ, bfs.WRITE, bfs.EXCLUSIVE) if durable == counted else ():
+                with self.subTest(name=name, flags=flags):
+                    path = self.copy(FOLDER / name)
+                    read, handle = reader.open_file(path), bfs.open_path(LIBRARY, path, flags)
+                    self.assertEqual((read.layout, read.k, read.n, read.growth, read.num_slices), (bfs.LAYOUTS["growing"], k, first, 2, counted))
+                    self.assertEqual((read.slot_slices, read.clean, read.marks), (durable, True, {1: (len(KEYS), 0)}))
+                    said = bfs.statistics(LIBRARY, handle)
+                    self.assertEqual((said.capacity, said.body_bytes), (first * (2**counted - 1), 64 * (2**counted - 1)))
+                    self.check_answers(handle, read)
+                    if flags == bfs.READ:
+                        continue
+                    handle = bfs.open_path(LIBRARY, path, flags)
+                    more = [b"more %d" % i for i in range(first * 2**counted)]
+                    self.assertNotIn(-1, [min(LIBRARY.bfs_add(handle, key, len(key)), 0) for key in more])
+                    self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
+                    read = reader.open_file(path)
+                    self.assertEqual((read.num_slices, read.slot_slices, read.clean), (counted + 1, counted + 1, True))
+                    self.assertEqual({read.contains(key) for key in KEYS + more}, {True})
+
+    def test_a_growing_file_from_before_a_power_cut_is_recovered_with_the_slices_of_its_slot(self):
+        """The keys of its mark are in these. Whether the slice that was not synced is there or not, nothing is answered before."""
+        name, (_, _, durable, counted) = "unclean_growing.bf", GROWING["unclean_growing.bf"]
+        for without_the_last in (False, True):
+            path = self.copy(FOLDER / name)
+            last = reader.open_file(path).slices[counted - 1]
+            if without_the_last:
+                os.truncate(path, last.end_at)
+            read = reader.open_file(path)  # and the reader in one header refuses it
+            self.assertEqual((read.num_slices, read.slot_slices, read.clean, read.has_end), (counted, durable, False, not without_the_last))
+            self.assertEqual({read.contains(key) for key in KEYS + LATER_KEYS}, {True})
+            for flags in (bfs.READ, bfs.WRITE):
+                with self.assertRaises(bfs.CodeError) as refused:
+                    bfs.open_path(LIBRARY, path, flags)
+                self.assertEqual(refused.exception.code, CODES["BFS_EUNCLEAN"])
+            handle = bfs.open_path(LIBRARY, path, bfs.WRITE | bfs.RECOVER)
+            self.assertEqual((LIBRARY.bfs_get_mark(handle, 1, 0), bfs.statistics(LIBRARY, handle).body_bytes), (len(KEYS), 64 * (2**durable - 1)))
+            self.assertNotIn(-1, [min(LIBRARY.bfs_add(handle, key, len(key)), 0) for key in LATER_KEYS])
+            self.assertEqual(LIBRARY.bfs_finish_recovery(handle, 1, None), 1)
+            self.assertEqual({LIBRARY.bfs_contains(handle, key, len(key)) for key in LATER_KEYS}, {1})
+            self.check_answers(handle, reader.open_file(path))
+            read = reader.open_file(path)
+            self.assertEqual((read.slot_slices, read.clean), (read.num_slices, True))
 
     def test_a_good_sealed_file(self):
         path = self.copy(FOLDER / "good_sealed.bf")

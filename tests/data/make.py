@@ -2,7 +2,8 @@
 
 Arguments: the shared library, and --secret or --seeded to make those with a secret, or with seeds, alone. Every good file holds the keys of KEYS (digests of the external one: DIGESTS).
 With --windows alone: the files whose keys expire, which the independent writer makes. They need no library. So do the
-files of the static layout, with --static alone. Those of more than 2 MiB are kept compressed.
+files of the static layout, with --static alone, and those that grow, with --growing alone. Those of more than 2 MiB are
+kept compressed.
 """
 import ctypes
 import gzip
@@ -13,7 +14,8 @@ import sys
 FOLDER = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(FOLDER.parent / "support"), str(FOLDER.parent / "format")]
 import bfstore_ctypes as bfs
-from breakage import FOREIGN_IDENTITY, IDENTITY, JAVA, JAVA_IDENTITY, JAYBIRD, JAYBIRD_IDENTITY, SECRET, SECRET_IDENTITY, SEEDED, SEEDED_IDENTITY, STATE, seal_identity
+from breakage import (FOREIGN_IDENTITY, IDENTITY, JAVA, JAVA_IDENTITY, JAYBIRD, JAYBIRD_IDENTITY, PAGE, SECRET, SECRET_IDENTITY, SEEDED, SEEDED_IDENTITY,
+                      STATE, seal_identity, seal_slots)
 
 KEYS = [b"", b"alice", b"bob", bytes(range(256)), b"x" * 1000] + [b"key %d" % i for i in range(40)]
 DIGESTS = [0, 1, 2**64 - 1, 0x0123456789ABCDEF]
@@ -26,6 +28,13 @@ WINDOW_EPOCH = 10  # every word was cleared at least once
 # each layer. The others have two shards of 1052672 bytes, which no multiple of a chunk is, and a rest that means nothing.
 STATIC = {"good_static.bf": (8 * 8192, 7, [], 8844), "good_static_shards.bf.gz": (8 * (2 * 1052672 + 64), 7, [], 300),
           "good_static_maybe.bf.gz": (8 * (2 * 1052672 + 64), 7, [1], 300)}
+
+
+# {file that grows: (k, keys of the first slice, slices of its newest slot, slices of its live page)}. The last one is as a power cut may leave it:
+# the slot is dirty and of another boot, the mark covers KEYS, and the newest slice has LATER_KEYS, which were not synced.
+GROWING = {"good_growing.bf": (5, 60, 1, 1), "good_growing_slices.bf": (2, 10, 3, 3), "unclean_growing.bf": (2, 20, 2, 3)}
+LATER_KEYS = [b"later %d" % i for i in range(20)]
+OTHER_BOOT = b"another boot's i"
 
 
 def static_keys(name):
@@ -167,7 +176,36 @@ def make_static():
             path.unlink()
 
 
+def make_growing():
+    """Makes the files of layout 8. Each slice but the last one has as many keys as it is made for."""
+    import writer
+    for name, (k, first, durable, counted) in GROWING.items():
+        f = writer.shape(bfs.LAYOUTS["growing"], 512, k, n=first, p=0.1, seed=7, growth=2)
+        f.note = b"made for version 2.0 by the writer of the tests"
+        path = FOLDER / name
+        path.unlink(missing_ok=True)
+        filter_ = writer.create(os.fsencode(path), f)
+        for key in KEYS:
+            filter_.add(key)
+        filter_.sync(1, len(KEYS))
+        assert filter_.counted() == durable, (name, filter_.counted())
+        if counted == durable:
+            filter_.close()
+            continue
+        for key in LATER_KEYS:
+            filter_.add(key)
+        assert filter_.counted() == counted, (name, filter_.counted())
+        filter_.drop()
+        data = bytearray(path.read_bytes())
+        for slot in (PAGE, 2 * PAGE):
+            data[slot + 16:slot + 32] = OTHER_BOOT
+        seal_slots(data)
+        path.write_bytes(data)
+
+
 def main():
+    if "--growing" in sys.argv:
+        return make_growing()
     if "--windows" in sys.argv:
         return make_windows()
     if "--static" in sys.argv:
