@@ -15,7 +15,8 @@
  * growing, and parts of them; with the hash XXH3-64, SipHash-2-4 under a secret, or digests of the caller's own hash.
  * It refuses every other file, with a code.  It opens only files that are clean: closed by their last writer, or
  * sealed. A file that a writer has open, or that a killed writer left, is BFR_EBUSY: the library opens these, after it
- * has asked the kernel what happened to their pages.
+ * has asked the kernel what happened to their pages.  After a power cut a file of the layout growing may lack what it
+ * grew by since its last sync.  It is BFR_ELIVEWORD then, and the library can recover it.
  *
  * Every doubt is BFR_MAYBE or a code, never BFR_ABSENT.  A writer may open the file later, and add: a key is found once
  * its add has returned.  If the file comes into doubt (a sync failed; it is recovered, replaced by bfstore, truncated

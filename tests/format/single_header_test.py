@@ -5,6 +5,7 @@ readers.py tries it with every file of the tests that import that. Arguments: th
 """
 import ctypes
 import errno
+import itertools
 import os
 import pathlib
 import random
@@ -234,7 +235,7 @@ class Answers(Case):
                     else:
                         self.assertEqual({*read.contains_column(*single.column(KEYS))}, {1})
                     self.assertEqual(read.verify(), None if "sealed" in path.name or "static" in path.name else "BFR_ENOTSEALED")
-        self.assertEqual(asked, 9 * 3)
+        self.assertEqual(asked, 11 * 3)
         self.assertGreater(refused, 90 * 3)
 
     def test_files_that_are_not_clean_have_a_code_each(self):
@@ -521,6 +522,39 @@ class Grows(Case):
                 self.refused("EREAD", single.open_file, self.path, None, flags)
             self.before_read(reads + 1, None, -1, errno.EIO)
             self.assertEqual(single.open_file(self.path, flags=flags).health(), None)
+
+    def every_way_refuses(self, data, code):
+        pathlib.Path(os.fsdecode(self.path)).write_bytes(data)
+        for flags in (0, single.COPY):
+            self.refused(code, single.open_file, self.path, None, flags)
+        self.refused(code, single.open_bytes, bytes(data))
+
+    def test_a_file_from_before_a_power_cut_that_counts_other_slices_than_its_slot_is_refused(self):
+        """Of the slices that were added after the last sync some pages, or all, may be lost, and with them the file's end; the live page
+        may be of before. Only a recovery by the library knows what is left."""
+        data, ends = self.of_slices(3)
+
+        def left(state, durable, counted, end=None):
+            changed = bytearray(data)
+            for page in (PAGE, 2 * PAGE):
+                changed[page + 8:page + 32] = struct.pack("<II", state, durable) + b"another boot's i"
+            put(changed, LIVE_NUM_SLICES, "Q", counted)
+            seal_slots(changed)
+            return changed[:end]
+        clean, dirty = 1, 2
+        for durable in (1, 2):
+            self.every_way_refuses(left(dirty, durable, 3), "EBUSY")
+            self.every_way_refuses(left(clean, durable, 3), "EUNCLEAN")
+            for end in (ends[2], ends[2] + 7, ends[1] + 8):
+                self.every_way_refuses(left(dirty, durable, 3, end), "ELIVEWORD")
+            zeros = left(dirty, durable, 3)
+            zeros[ends[1] + 8:] = bytes(len(zeros) - ends[1] - 8)
+            self.every_way_refuses(zeros, "ELIVEWORD")
+        for state, (durable, counted) in itertools.product((clean, dirty), ((3, 1), (3, 2), (2, 1))):
+            self.every_way_refuses(left(state, durable, counted), "EUNCLEAN")
+        self.every_way_refuses(left(dirty, 3, 3), "EBUSY")
+        pathlib.Path(os.fsdecode(self.path)).write_bytes(left(clean, 3, 3))  # closed before the boot
+        self.assertEqual(single.open_file(self.path).contains(b"key 3"), 1)
 
     def test_a_file_that_grew_while_it_was_opened_is_in_use_and_not_cut(self):
         """Its length was looked at before the live page."""
