@@ -1,4 +1,4 @@
-"""Computes every number of golden.hpp and golden_digests.hpp again, with tests/format/reader.py and python3-xxhash: they
+"""Computes every number of golden.hpp, golden_digests.hpp and golden_test.cpp again, with tests/format/reader.py and python3-xxhash: they
 share no code with the library, so a golden number that is wrong in the library is wrong here."""
 import re
 import sys
@@ -20,8 +20,8 @@ LAYOUTS = {"k" + name.replace("-", ""): number for name, number in bfstore_ctype
 
 
 def rows(file, struct):
-    """Returns each `struct{...}` of the header as a list of its words, without the braces inside."""
-    text = (TESTS / "support" / file).read_text()
+    """Returns each `struct{...}` of the header, or of the source, as a list of its words, without the braces inside."""
+    text = (TESTS / ("filter" if file.endswith(".cpp") else "support") / file).read_text()
     found = re.findall(struct + r"\{((?:[^{};]|\{[^{}]*\})*)\}", text)
     words = [re.findall(r"\bk[a-z]\w+|\b\d\w*", row.lower()) for row in found]
     return [[word if word in LAYOUTS or word in HASHES else int(word, 0) for word in row] for row in words]
@@ -59,6 +59,26 @@ class GoldenFilter:
         if self.most == 1:
             return int.from_bytes(self.filter.body, "little").bit_count()
         return sum((byte % 16 != 0) + (byte > 15) for byte in self.filter.body)
+
+
+class GoldenSlices:
+    """A filter that grows: slices of the layout blocked."""
+
+    def __init__(self, m, k, growth, first):
+        self.m, self.k, self.growth, self.first, self.added, self.slices = m, k, growth, first, 0, []
+
+    def add(self, key):
+        """Adds the key to the newest slice, as one thread does that adds key by key. Another slice comes first if there are too many keys."""
+        number = len(self.slices)
+        made_for = self.first * sum(self.growth**i for i in range(number))
+        if number == 0 or self.added > made_for and number < max(reader.NUMBERS):
+            self.slices.append(GoldenFilter(LAYOUTS["kblocked"], self.m * self.growth**number, self.k))
+        if not self.contains(key):
+            self.slices[-1].add(key)
+            self.added += 1
+
+    def contains(self, key):
+        return any(one.filter.contains(key) for one in self.slices)
 
 
 class GoldenNumbers(unittest.TestCase):
@@ -122,6 +142,20 @@ class GoldenNumbers(unittest.TestCase):
                 self.assertEqual(xxh3(bytes(golden.filter.body), 0), body)
                 self.assertEqual(golden.set_cells(), set_bits)
                 found = [i for i in range(false_positives[-1] + 1) if golden.filter.contains(b"absent-%d" % i)]
+                self.assertEqual((len(found), found), (10, false_positives))
+
+    def test_every_body_of_slices_and_its_false_positives_are_those_of_the_reader(self):
+        filters = rows("golden_test.cpp", "GoldenGrowing")
+        self.assertEqual({row[5] for row in filters}, set(reader.NUMBERS))
+        for m, k, growth, first, keys, slices, body, set_bits, *false_positives in filters:
+            with self.subTest(m=m, k=k, slices=slices):
+                golden = GoldenSlices(m, k, growth, first)
+                for i in range(keys):
+                    golden.add(b"key-%d" % i)
+                self.assertEqual(len(golden.slices), slices)
+                self.assertEqual(xxh3(b"".join(one.filter.body for one in golden.slices), 0), body)
+                self.assertEqual(sum(one.set_cells() for one in golden.slices), set_bits)
+                found = [i for i in range(false_positives[-1] + 1) if golden.contains(b"absent-%d" % i)]
                 self.assertEqual((len(found), found), (10, false_positives))
 
     def test_every_filter_of_positions_is_that_of_the_reader(self):
