@@ -22,10 +22,11 @@ std::uint64_t maybes(const Filter& filter, const std::string& kind, std::uint64_
 
 void print(const Filter& filter, std::uint64_t first, std::uint64_t end) {
   const Stats stats = filter.stats({.fill = true});
-  std::printf("maybe %d strangers %d added %d bits %d mark %d health %d\n",
+  std::printf("maybe %d strangers %d added %d bits %d slices %d mark %d health %d\n",
               static_cast<int>(maybes(filter, "key ", first, end)), static_cast<int>(maybes(filter, "no ", 0, 100)),
               static_cast<int>(stats.keys_added), static_cast<int>(stats.fill->set_bits),
-              static_cast<int>(filter.get_mark(1)), static_cast<int>(filter.health()));
+              stats.growing ? static_cast<int>(stats.growing->num_slices) : 1, static_cast<int>(filter.get_mark(1)),
+              static_cast<int>(filter.health()));
   std::fflush(stdout);
 }
 
@@ -39,6 +40,10 @@ Result<Filter> filter_for(const std::string& what, const std::string& path, cons
   options.layout = layout_named(layout).value().layout;
   options.replace = what == "replace";
   if (std::string_view(layout).substr(0, 6) == "window") options.window_ms = 86'400'000;
+  if (options.layout == Layout::kGrowing) {  // it grows in each use
+    options.capacity = 100;
+    options.capacity_at_most = 3100;
+  }
   return Filter::create(path, options);
 }
 

@@ -131,7 +131,8 @@ class ByteOrder(unittest.TestCase):
         self.for_each_pair(use)
         self.assertEqual(len(said), len(LAYOUTS), f"one number of bits and of keys for each layout, whoever added: {said}")
         for line in said:
-            self.assertRegex(line, r"maybe 1000 strangers 0 added \d+ bits \d+ mark 1000 health 0")
+            self.assertRegex(line, r"maybe 1000 strangers 0 added \d+ bits \d+ slices [14] mark 1000 health 0")
+        self.assertEqual(sum(" slices 4 " in line for line in said), 1, "both added slices to the file that grows")
 
     def read_in_c(self, path) -> None:
         for reader, how in itertools.product(self.readers, ([], ["copy"])):
@@ -158,7 +159,7 @@ class ByteOrder(unittest.TestCase):
             writer = Process(maker, "make", path, 0, 300, layout)
             self.assertIn("maybe 300 strangers 0 added 300", writer.said)
             self.assertIn("maybe 300 strangers 0", self.run_once(other, "add", path, 300, 600))
-            self.assertRegex(writer.ends(600), "maybe 600 strangers 0 added .* mark 600 health 0")
+            self.assertRegex(writer.ends(600), f"maybe 600 strangers 0 added .* slices {3 if layout == 'growing' else 1} mark 600 health 0")
 
         self.for_each_pair(use)
 
