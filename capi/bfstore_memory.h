@@ -44,7 +44,8 @@ BFS_API BFS_CHECK int32_t bfs_open_memory(const void* bytes, uint64_t num_bytes,
  * you need them, call bfs_list_marks before this, and keep them with the bytes.  In the bare form a note, a seed,
  * seeds, a secret and an m that is no multiple of 64 are BFS_EINVAL, and n and p are lost.  BFS_EINVAL too if the
  * buffer is too short, or is the filter's own.  On an error no whole filter was written.  A handle of BFS_FOLLOW may
- * need another number of bytes in each call. Flags: BFS_BARE, SAME_FILE_ID.  Waits: as a copy.  Codes: group copy. */
+ * need another number of bytes in each call. Flags: BFS_BARE, SAME_FILE_ID.  Waits: as a copy.  Codes: EUNSUPPORTED (it
+ * grows), group copy. */
 BFS_API BFS_CHECK int64_t bfs_dump(const bfs_filter* filter, void* buffer, uint64_t buffer_bytes, uint64_t flags,
                                    bfs_error* error);
 

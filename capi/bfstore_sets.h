@@ -42,8 +42,8 @@ extern "C" {
  * neighbouring ones as leave the rate, with the keys of now, at most fpr; n becomes the number of keys with which the
  * rate is fpr.  BFS_ESIZING if the rate is higher already.  So a filter for an unknown number of keys gets its size:
  * make it with options.capacity_at_most and BFS_UNPUBLISHED, add, copy it here under its name, and close it.
- * Flags: also BFS_SEALED or SAME_FILE_ID; BFS_SEALED goes without FILLING.  Waits: as a copy.  Codes:
- * group copy. */
+ * Flags: also BFS_SEALED or SAME_FILE_ID; BFS_SEALED goes without FILLING.  Waits: as a copy.  Codes: EUNSUPPORTED (its
+ * layout is not folded, or grows and is not sealed), group copy. */
 BFS_API BFS_CHECK int32_t bfs_copy(const bfs_filter* filter, const char* path, uint64_t flags,
                                    const bfs_options* options, bfs_error* error);
 
@@ -239,7 +239,7 @@ static inline int64_t bfs_count(const bfs_filter* filter, const void* key, size_
  * process.  Where the disk is full, or on an overlay filesystem, the file stays as it is, and its rate rises.  A lookup
  * reads a line of each slice, and a key takes 14 bits at 1 %, not 10: a filter of another layout that is made with
  * capacity_at_most, and folded, is smaller and faster.  The shape that bfs_stats tells is that of all slices.  Not
- * sealed, folded, merged or divided into parts, and not in a buffer (BFS_EUNSUPPORTED). */
+ * sealed, folded, merged, intersected, compared or divided into parts, and not in a buffer (BFS_EUNSUPPORTED). */
 #define BFS_LAYOUT_GROWING 8
 
 /* --- Keys that expire --------------------------------------------------------------------------------------------- */

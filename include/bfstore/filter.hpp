@@ -107,7 +107,8 @@ class Filter {
 
   // Writes what save() saves into memory at any address, as an embedded filter or in the bare form. It needs
   // dumped_bytes(). kInvalid if the bare form cannot hold it: a note, a seed, a secret, or an m that is not a whole
-  // number of words. On an error no whole filter was written. Neither form has marks: call list_marks() before this.
+  // number of words. kUnsupported if it grows. On an error no whole filter was written. Neither form has marks: call
+  // list_marks() before this.
   // `bytes` becomes the number of bytes needed, even if the buffer has fewer: a handle that follows its path may need
   // another number later.
   Error dump(std::span<std::byte> buffer, const DumpOptions& options = {}, std::uint64_t* bytes = nullptr) const;

@@ -215,7 +215,7 @@ Code check(std::span<const std::byte> filter, const Keys& keys, const Row* row, 
 
 std::uint64_t bytes_for(std::uint64_t num_keys, double bits_per_key, Layout layout) noexcept {
   const Row* const row = row_for(layout);
-  if (row == nullptr || row->scalar->unaligned.contains == nullptr) return 0;
+  if (row == nullptr || !row->has_bare_form()) return 0;
   const double wanted = std::ceil(static_cast<double>(std::max(num_keys, std::uint64_t{1})) * bits_per_key /
                                   static_cast<double>(row->info.cell_bits));
   if (!(bits_per_key > 0) || !(wanted <= static_cast<double>(layout::most_bits(*row)))) return 0;

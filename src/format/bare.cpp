@@ -38,9 +38,7 @@ BareKinds find_bare_kinds() noexcept {
   BareKinds kinds;
   for (std::uint16_t number = 0; number < kTrailerNumbers; ++number) {
     const layout::Row* const layout = layout::find(number);
-    // There is no room for a window, and no use for a static filter that is looked up at any address.
-    const bool has_form = layout != nullptr && layout->info.epochs == 0 && !layout->info.can.build;
-    if (has_form) kinds.layouts[number] = layout;
+    if (layout != nullptr && layout->has_bare_form()) kinds.layouts[number] = layout;
     const hash::Row* const row = hash::find(number);
     if (row != nullptr && row->info.fits_bare) kinds.hashes[number] = {row, hash::canary(row->info.hash, 0)};
   }

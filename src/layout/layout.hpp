@@ -202,6 +202,9 @@ struct Row {
 
   const Functions* scalar;
   Kernels kernels;
+
+  // A body without a header says all that a lookup needs.
+  [[nodiscard]] bool has_bare_form() const noexcept { return scalar->unaligned.contains != nullptr; }
 };
 
 // The classic layout where all probes of a key are in one line, and where they are in one block of 256 bits, one in

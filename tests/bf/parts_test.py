@@ -163,6 +163,12 @@ class Parts(BfCase):
         self.good("build", "streamed", "--like", "whole", "--from", "-", "--digests", "-q", input=whole)
         self.check_whole("streamed")
 
+    def test_a_part_like_a_file_that_has_no_parts_is_refused_with_the_name_of_that_file(self):
+        for layout, says in (("growing", "model: the layout growing grows as a whole, and has no parts. Use blocked."),
+                             ("classic", "model: the layout classic has the bits of a key anywhere, so that no part has all of them. Use blocked.")):
+            self.good("create", "model", "--layout", layout, "-n", "1000", "-q", "--force")
+            self.refused("create", "x", "--like", "model", "--part", "0/2", says="bf: " + says)
+
     def test_digests_are_not_written_to_a_terminal(self):
         self.good("create", "like", "-q", *SIZE)
         master, terminal = pty.openpty()

@@ -59,6 +59,26 @@ class Save(Case):
         self.addCleanup(lambda: handle.value and LIBRARY.bfs_close(handle, None))
         return handle
 
+    def test_a_filter_that_grows_is_a_file_and_is_copied_as_one(self):
+        """A bare one of its first slice was made, in which the keys of the others were absent."""
+        for slices, count in ((1, 100), (2, 1000)):
+            path, copy = (self.folder + b"/" + name + b"%d" % slices for name in (b"grows", b"copy"))
+            source = self.create(path, layout="growing", capacity=100, seed=0)
+            keys = [b"key-%d" % i for i in range(count)]
+            self.assertEqual({LIBRARY.bfs_contains(source, key, len(key)) for key in keys if LIBRARY.bfs_add(source, key, len(key)) >= 0}, {1})
+            for flags in (0, bfs.BARE, bfs.SAME_FILE_ID):
+                with self.assertRaises(bfs.CodeError) as refused:
+                    bfs.dump(LIBRARY, source, flags)
+                self.assertEqual((refused.exception.code, refused.exception.message),
+                                 (CODES["BFS_EUNSUPPORTED"], path + b": a filter that grows is a file, and has no other form. Copy the file."))
+            for flags, given, says in ((bfs.SEALED, {}, b": grows, so it is not sealed. "), (0, {"fpr": 0.5}, b" cannot be folded. ")):
+                code, message = save(source, copy, flags, **given)
+                self.assertEqual(code, CODES["BFS_EUNSUPPORTED"], message)
+                self.assertIn(says, message)
+            self.assertEqual(save(source, copy)[0], 0)
+            copied = self.open(copy)
+            self.assertEqual(({LIBRARY.bfs_contains(copied, key, len(key)) for key in keys}, bfs.statistics(LIBRARY, copied).capacity), ({1}, (0, 100, 1100)[slices]))
+
     def test_a_filter_goes_from_a_file_to_memory_and_back(self):
         for layout in bfs.LASTING_LAYOUTS:
             for secret in (None, SECRET):

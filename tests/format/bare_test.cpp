@@ -52,6 +52,16 @@ TEST_CASE("a bare filter's shape comes back, with every k from 1 to 64") {
   });
 }
 
+TEST_CASE("a bare filter has no layout that is in files alone") {
+  const auto in_memory = every_layout_in_memory();
+  for (const LayoutInfo& info : layouts()) {
+    const bool has_form = std::find(in_memory.begin(), in_memory.end(), info.layout) != in_memory.end();
+    CAPTURE(info.layout);
+    const auto decoded = format::decode_bare(bare_of(info.layout, Hash::kXxh3, 7, 640));
+    CHECK((decoded ? Code::kOk : decoded.error().code) == (has_form ? Code::kOk : Code::kLayout));
+  }
+}
+
 TEST_CASE("every flipped bit of a trailer is refused, for every k") {
   for_each_bare([](Layout layout, Hash hash, std::uint64_t body_bytes) {
     for (std::uint32_t k = 1; k <= kMaxProbes; ++k) {

@@ -17,7 +17,7 @@ using format::Form;
 using format::Identity;
 using store::Content;
 
-// Returns what the bare form would lose or answer otherwise, or nullptr.
+// Returns what the bare form would lose or answer otherwise, or nullptr. Of a filter that has an embedded form.
 const char* not_for_bare(const Content& content) noexcept {
   const Shape& shape = content.identity.shape;
   const HashInfo& hash = hash::row_of(shape.hash).info;
@@ -31,14 +31,6 @@ const char* not_for_bare(const Content& content) noexcept {
   const bool whole = shape.num_bits == layout::bits_in(layout::row_of(shape.layout), content.identity.body_bytes);
   if (whole && format::fits_bare(layout::row_of(shape.layout), content.identity.body_bytes)) return nullptr;
   return "its number of bits is not a whole number of words, and the bare form has no other";
-}
-
-Error check_form(const Content& content, const DumpOptions& options) {
-  if (!options.bare) return {};
-  if (options.same_file_id) return fail(Code::kInvalid, "the bare form has no file_id. Leave it out.");
-  const char* const lost = not_for_bare(content);
-  if (lost == nullptr) return {};
-  return fail(Code::kInvalid, std::string("the filter does not fit in the bare form: ") + lost + ". Dump it embedded.");
 }
 
 bool overlap(std::span<const std::byte> one, std::span<const std::byte> other) noexcept {
@@ -84,15 +76,18 @@ class Dump {
 };
 
 Result<Dump> dump_of(const store::Ask& ask, const Content& content, const DumpOptions& options) {
-  if (Error error = check_form(content, options); !error.ok()) return error;
-  if (options.bare) return Dump(content, {}, true);
+  if (options.bare && options.same_file_id) return fail(Code::kInvalid, "the bare form has no file_id. Leave it out.");
   auto identity = store::identity_in(content, Form::kEmbedded, options.same_file_id);
   if (!identity) {
     const Error& error = identity.error();
     return error.code == Code::kUnsupported ? fail(error.code, ask.home->name("the filter") + ": " + error.message)
                                             : error;
   }
-  return Dump(content, std::move(*identity), false);
+  if (!options.bare) return Dump(content, std::move(*identity), false);
+  if (const char* const lost = not_for_bare(content); lost != nullptr)
+    return fail(Code::kInvalid,
+                ask.home->name("the filter") + ": does not fit in the bare form: " + lost + ". Dump it embedded.");
+  return Dump(content, {}, true);
 }
 
 }  // namespace

@@ -296,7 +296,8 @@ Error check_part(const Part& part, const Options& options, const layout::Row& ro
   if (part.parts == 1 || (row.in_lines && !options.bare)) return {};
   if (options.bare)
     return fail(Code::kInvalid, "the bare form does not say which part of a filter it is. Use the embedded form.");
-  return fail(Code::kInvalid, std::string("the layout ") + row.info.name +
+  const std::string of_like = options.like.empty() ? "" : options.like + ": ";
+  return fail(Code::kInvalid, of_like + "the layout " + row.info.name +
                                   (row.info.can.build  ? " is built whole, and has no parts. Use blocked."
                                    : row.info.can.grow ? " grows as a whole, and has no parts. Use blocked."
                                                        : " has the bits of a key anywhere, so that no part has all of "
@@ -445,7 +446,7 @@ Result<Identity> as_new(Identity identity, const std::optional<FileId>& file_id)
 
 Result<Identity> as_new(Identity identity, Form form, const std::optional<FileId>& file_id) {
   if (identity.growth && form == Form::kEmbedded)
-    return fail(Code::kUnsupported, "a filter that grows is a file, and has no embedded form. Copy the file.");
+    return fail(Code::kUnsupported, "a filter that grows is a file, and has no other form. Copy the file.");
   identity.seal.reset();  // before the header's length, which depends on it
   identity.form = form;
   identity.header_bytes = format::header_bytes_for(form, identity);

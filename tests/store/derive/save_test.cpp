@@ -284,8 +284,37 @@ TEST_CASE("a filter that the bare form cannot hold is refused with a message, an
     options.capacity = 0;
     options.bits_per_key = 0;
   });
+  refused("expire", [](Options& options) {
+    options.layout = Layout::kWindow;
+    options.window_ms = 86'400'000;
+  });
   const Filter filter = created(dir.file("id"));
   CHECK(filter.dumped_bytes({.bare = true, .same_file_id = true}).error().code == Code::kInvalid);
+}
+
+// A bare one of its first slice was made, which answered no to the keys of the others.
+TEST_CASE("a filter that grows has no embedded and no bare form, with one slice and with several") {
+  TempDir dir;
+  Options options;
+  options.layout = Layout::kGrowing;
+  options.capacity = 50;
+  options.seed = 0;
+  Filter filter = created(dir.file("grows.bf"), options);
+  Bytes buffer(100'000);
+  for (const std::uint32_t slices : {1U, 2U}) {
+    for (std::uint64_t i = 0; filter.stats({}).growing->num_slices < slices; ++i)
+      REQUIRE(filter.add("key " + std::to_string(i)).ok());
+    for (const bool bare : {false, true}) {
+      const auto bytes = filter.dumped_bytes({.bare = bare});
+      REQUIRE_FALSE(bytes.ok());
+      const Error error = filter.dump(buffer, {.bare = bare});
+      CHECK(error.code == Code::kUnsupported);
+      CHECK(error.message ==
+            dir.file("grows.bf") + ": a filter that grows is a file, and has no other form. Copy the file.");
+      CHECK(bytes.error().message == error.message);
+    }
+  }
+  CHECK(filter.save(dir.file("copy.bf")).ok());
 }
 
 TEST_CASE("a filter is dumped to and loaded from any address, whole or not at all") {
