@@ -494,20 +494,24 @@ Error File::check_room_for(std::uint64_t bytes) const {
       "allocating " + std::to_string(bytes) + " bytes on disk (" + std::to_string(free_bytes) + " are free)");
 }
 
-Error File::allocate_by(int (*by)(int, const Extent&), const Extent& part) const {
+Error File::allocate_by(int (*by)(int, const Extent&), const Extent& part, std::uint64_t lacking) const {
   if (Error error = may_write_up_to(part.offset + part.bytes); !error.ok()) return error;
-  if (Error error = check_room_for(part.bytes); !error.ok()) return error;
+  if (Error error = check_room_for(lacking); !error.ok()) return error;
   const int failed = by(descriptor(), part);
   if (failed == 0) return {};
   return fail_errno(failed, path_, "allocating " + std::to_string(part.bytes) + " bytes on disk");
 }
 
 Error File::allocate(std::uint64_t offset, std::uint64_t bytes) const {
-  return allocate_by(allocate_blocks, {offset, bytes});
+  return allocate_by(allocate_blocks, {offset, bytes}, bytes);
 }
 
 Error File::extend(std::uint64_t offset, std::uint64_t bytes) const {
-  return allocate_by(extend_blocks, {offset, bytes});
+  const auto facts = this->facts();
+  if (!facts) return facts.error();
+  const std::uint64_t end = offset + bytes;
+  const std::uint64_t there = std::max(offset, std::min(facts->bytes, end));  // maybe by a writer that was killed
+  return allocate_by(extend_blocks, {offset, bytes}, end - there);
 }
 
 // If the filesystem does not tell which blocks a file has, the number of the file's blocks is compared with the number

@@ -183,7 +183,7 @@ class File {
                                       std::shared_ptr<const Folder> folder);
   static Result<File> new_file(Descriptor descriptor, const std::string& path, std::shared_ptr<const Folder> folder);
   Error check_room_for(std::uint64_t bytes) const;
-  Error allocate_by(int (*by)(int, const Extent&), const Extent& part) const;
+  Error allocate_by(int (*by)(int, const Extent&), const Extent& part, std::uint64_t lacking) const;
   [[nodiscard]] bool link_leads_elsewhere() const noexcept;
   [[nodiscard]] bool lost_its_names() const noexcept;
   Error link_unnamed(const std::string& name) const;

@@ -200,8 +200,10 @@ Result<Mapping> Mapping::map(const File& file, File::Access access, std::uint64_
     }
     return Mapping(std::move(held));
   } catch (const bip::interprocess_exception& error) {
+    const std::string more =
+        reach > bytes ? ", with addresses for the " + std::to_string(reach) + " that it may grow to" : "";
     return base::fail_errno(error.get_native_error(), file.path(),
-                            "mapping " + std::to_string(bytes) + " bytes into memory");
+                            "mapping " + std::to_string(bytes) + " bytes into memory" + more);
   }
 }
 
@@ -382,14 +384,15 @@ int Mapping::failed_writeback(std::uint64_t offset) const noexcept {
   return msync(data() + offset / page * page, page, MS_SYNC) == 0 ? 0 : errno;
 }
 
-std::optional<std::uint64_t> Mapping::resident_bytes() const {
+std::optional<std::uint64_t> Mapping::resident_bytes(std::uint64_t most) const {
   if (!held_->residence_is_told) return std::nullopt;
   const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  std::vector<unsigned char> in_core((bytes() + page - 1) / page);
-  if (mincore(data(), bytes(), in_core.data()) != 0) return std::nullopt;
+  const std::uint64_t asked = std::min(bytes(), most);
+  std::vector<unsigned char> in_core((asked + page - 1) / page);
+  if (mincore(data(), asked, in_core.data()) != 0) return std::nullopt;
   std::uint64_t pages = 0;
   for (const unsigned char flags : in_core) pages += flags & 1U;
-  return std::min(pages * page, bytes());
+  return std::min(pages * page, asked);
 }
 
 void Mapping::touch_sparsely() const noexcept {

@@ -91,9 +91,10 @@ class Mapping {
   // page of `offset` if it is dirty.
   [[nodiscard]] int failed_writeback(std::uint64_t offset) const noexcept;
 
-  // The bytes of the mapping's range of the file that are in the page cache (mincore). Empty if the kernel does not
-  // tell: it tells only the owner of the file, and a process that may write to it.
-  [[nodiscard]] std::optional<std::uint64_t> resident_bytes() const;
+  // Of the first `most` bytes of the mapping, those that are in the page cache (mincore). Empty if the kernel does not
+  // tell: it tells only the owner of the file, and a process that may write to it. It takes a byte of memory for each
+  // page, and the time for that: do not ask for what a file may reach one day.
+  [[nodiscard]] std::optional<std::uint64_t> resident_bytes(std::uint64_t most = UINT64_MAX) const;
 
   // Maps one page of each 2 MiB that is in the page cache, so that huge_page_bytes() can count. Skips a page that
   // cannot be read: no SIGBUS.

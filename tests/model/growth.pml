@@ -26,12 +26,14 @@
  *   the number of the slot before.
  * - Slices of the live page is never less than in the newest slot, and in a clean file it is equal: otherwise the file is
  *   unclean. A process that opens, adopts or syncs a file checks the end word of the last slice of the live page.
- * - A recovery lowers slices only if the newest slot has a known place that is not here and now: no process that has seen
- *   more slices has the file open. It takes the slot's number before it writes a slot with its own place. To cut the file
- *   behind these slices is good for the rate alone, since other bits there are false positives. In every other case slices
- *   stays as it is, and the end word must be there: otherwise the file is lost. (A lookup that began while slices was
- *   lower, and was stopped until the recovery was over, would miss keys of the slices that it did not see.) A recovery writes
- *   the end word again through a mapping, by a compare-and-swap of its value with itself.
+ * - A recovery lowers slices only if the end word of the last one is not there, and the newest slot has a known place that
+ *   is not here and now: no process that has seen more slices has the file open. It takes the slot's number before it writes
+ *   a slot with its own place. To cut the file behind these slices is good for the rate alone, since other bits there are
+ *   false positives. It also takes the slot's number if that is larger. In every other case slices stays as it is, and the
+ *   end word must be there: otherwise the file is lost. (A lookup that began while slices was lower, and was stopped until
+ *   the recovery was over, would miss keys of the slices that it did not see. So would every lookup beside a recovery whose
+ *   process takes the inode for another one, since it may ask the system less.) A recovery writes the end word again through
+ *   a mapping, by a compare-and-swap of its value with itself.
  *
  * What is checked:
  * - While a file counts as usable, a key whose add has returned is not answered "no", neither by a lookup of one moment nor by
@@ -384,7 +386,8 @@ inline sync_file(with_mark) {
 }
 
 #define SLOT_IS_ELSEWHERES (slot.boot != NO_PLACE && slot.boot != boot)
-#define RECOVERABLE (SLOT_IS_ELSEWHERES && BUG != RECOVERY_BELIEVES_LIVE -> HAS_END_WORD(slot.slices - 1) : live >= slot.slices && !LOST)
+#define SLICES_ARE_THERE (live >= slot.slices && !LOST)
+#define RECOVERABLE (SLICES_ARE_THERE || SLOT_IS_ELSEWHERES && BUG != RECOVERY_BELIEVES_LIVE && HAS_END_WORD(slot.slices - 1))
 
 inline lower_slices() {
   if :: TRUNCATES -> d_step { cut_to(2 * slot.slices); if :: length > 2 * slot.slices -> length = 2 * slot.slices :: else fi } :: else fi;
@@ -392,7 +395,7 @@ inline lower_slices() {
 }
 
 inline recover_file() {
-  lowers = SLOT_IS_ELSEWHERES && BUG != RECOVERY_BELIEVES_LIVE || BUG == RECOVERY_LOWERS_SLICES;
+  lowers = !SLICES_ARE_THERE && SLOT_IS_ELSEWHERES && BUG != RECOVERY_BELIEVES_LIVE || BUG == RECOVERY_LOWERS_SLICES;
   recovering = 1;
   if :: lowers && BUG != RECOVERY_SLOT_FIRST -> lower_slices() :: else fi;
   d_step {

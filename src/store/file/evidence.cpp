@@ -108,11 +108,11 @@ bool has_its_slices(const Evidence& evidence) noexcept {
   return evidence.num_slices >= durable && (evidence.num_slices == durable || !evidence.slots.clean());
 }
 
-bool is_from_elsewhere(const Evidence& evidence) noexcept {
+bool is_from_before(const Evidence& evidence) noexcept {
   const format::Slot* const newest = evidence.slots.newest();
   const bool known =
       newest != nullptr && newest->place.boot_id != format::BootId{} && evidence.place.boot_id != format::BootId{};
-  return known && !same_place(evidence);
+  return known && !(same_boot(evidence) && same_mount(evidence));
 }
 
 bool same_place(const Evidence& evidence) noexcept {

@@ -40,9 +40,10 @@ bool in_one_epoch(const Evidence& evidence) noexcept;
 // A clean file has as many.
 bool has_its_slices(const Evidence& evidence) noexcept;
 
-// True if the newest slot was written elsewhere, or in another boot, and that is known. Then no process that is alive
-// has seen more slices than the slot has.
-bool is_from_elsewhere(const Evidence& evidence) noexcept;
+// True if the newest slot was written in another boot, or before the filesystem was mounted, and that is known: no
+// process that is alive uses the file as its writers left it. The inode says nothing of that. Processes in different
+// sandboxes may know different facts about one inode, and take it for two.
+bool is_from_before(const Evidence& evidence) noexcept;
 
 // True if the newest slot was written in this boot, for this inode and mount.
 bool same_place(const Evidence& evidence) noexcept;

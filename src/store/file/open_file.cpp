@@ -46,7 +46,7 @@ Error lost(const File& file) {
   const auto place = place_of(file);
   if (!place) return place.error();
   evidence.place = *place;
-  if (!is_from_elsewhere(evidence) || evidence.slots.newest()->num_slices >= number) return 0U;
+  if (!is_from_before(evidence) || evidence.slots.newest()->num_slices >= number) return 0U;
   const std::uint32_t durable = evidence.slots.newest()->num_slices;
   const auto durable_is_there = has_end_word(file, identity, durable);
   if (!durable_is_there.ok()) return durable_is_there.error();

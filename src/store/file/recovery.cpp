@@ -27,14 +27,17 @@ Error write_again(const OpenFile& opened) {
   return error.ok() ? opened.file().sync() : error;
 }
 
-// A file that comes from another boot, or another place, may count slices that its disk does not have. No process that
-// is alive has seen more slices than the slot counts. If one might have, the number is not lowered: a lookup that began
-// before would not look into a slice that it saw go and come back. A mixture of two moments may count fewer: keys that
-// the marks cover are in the slices of the slot.
+// After a power cut a file may count slices that its disk does not have. If they are there, they count, whatever their
+// bits are: a lookup of a process that is alive would not look into a slice that it saw go and come back. A mixture of
+// two moments may count fewer: keys that the marks cover are in the slices of the slot.
 Error take_durable_slices(const OpenFile& opened, const Evidence& evidence) {
   if (!opened.identity().growth) return {};
   const std::uint32_t durable = evidence.slots.newest()->num_slices;
-  if (!is_from_elsewhere(evidence) && evidence.num_slices >= durable) return {};
+  if (evidence.num_slices >= durable) {
+    const auto all_there = has_end_word(opened.file(), opened.identity(), opened.num_slices());
+    if (!all_there.ok()) return all_there.error();
+    if (*all_there || !is_from_before(evidence)) return {};
+  }
   if (Error error = opened.own_live_page(); !error.ok()) return error;
   opened.live_word().store_num_slices(durable);
   return {};

@@ -148,6 +148,14 @@ Shape Ask::shape_of_all() const noexcept {
   return all;
 }
 
+std::uint64_t Ask::end_in(const std::byte* first) const noexcept {
+  if (slices == nullptr) return UINT64_MAX;
+  const layout::Slices::One& last = slices->of[num_slices() - 1];
+  const auto* const body = reinterpret_cast<const std::byte*>(words);
+  return static_cast<std::uint64_t>(body - first) + last.first_word * sizeof(std::uint64_t) +
+         last.lines * kLineBits / 8;
+}
+
 // While another thread or process adds a slice, the keys for that slice are let in: they wait for nothing.
 bool Ask::full() const noexcept {
   const bool is_growing = grow_for(1) == Code::kBusy;
@@ -160,9 +168,13 @@ bool Ask::full() const noexcept {
 // before it grows: with 32 threads at most 1 of 64.
 void Ask::grow_in_time(std::uint64_t before, std::uint64_t after) const noexcept {
   constexpr std::uint64_t kLooks = 2048;
+  constexpr std::uint64_t kKeysAfterFailure = 256;  // a try takes as long as a hundred adds
   const std::uint64_t room = shape.capacity * format::times_as_many(growth, num_slices());
-  const std::uint64_t step = std::max<std::uint64_t>(1, room / kLooks);
-  if (before / step != after / step) static_cast<void>(grow_for(0));
+  const std::uint64_t least = growth_fails.load(std::memory_order_relaxed) ? kKeysAfterFailure : 1;
+  const std::uint64_t step = std::max(least, room / kLooks);
+  if (before / step == after / step) return;
+  const Code code = grow_for(0);
+  growth_fails.store(code != Code::kOk && code != Code::kBusy, std::memory_order_relaxed);
 }
 
 // A body that is exactly full stays as it is: one that was built of all its keys would otherwise get another slice.

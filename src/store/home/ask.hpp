@@ -91,6 +91,8 @@ struct Ask {
   [[nodiscard]] std::uint64_t bytes_of_all() const noexcept {
     return slices == nullptr ? body_bytes : body_bytes * format::times_as_many(growth, num_slices());
   }
+  // Where the slices of now end, counted from `first`; UINT64_MAX if the body does not grow.
+  [[nodiscard]] std::uint64_t end_in(const std::byte* first) const noexcept;
   // Calls take(words, number of words) for the body, or for each slice that it has now.
   template <class Take>
   void each_slice(Take take) const {
@@ -206,6 +208,7 @@ struct Ask {
   unsigned threads = 1;  // for a large batch, if `alone`
   region::OwnersLock one_at_a_time;
   std::chrono::nanoseconds writeback_check{};
+  mutable std::atomic<bool> growth_fails{false};      // the last one did: the next try is some keys later
   std::atomic<std::int64_t> next_writeback_check{0};  // on CLOCK_MONOTONIC_COARSE, in nanoseconds
   // Lookups waited for the disk lately: so many more steps ask for pages before (cold.hpp).
   mutable std::atomic<unsigned> cold_steps{0};

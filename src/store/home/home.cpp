@@ -77,7 +77,8 @@ Stats Home::stats(const Ask& ask, StatsWish wish) const {
   stats.keys_removed = ask.keys_removed();
   stats.health = health(ask.sentinel());
   stats.saturated = stats.shape.capacity != 0 && ask.keys_left() > stats.shape.capacity;
-  if (wish.memory && mapping() != nullptr) stats.memory = {mapping()->huge_page_bytes(), mapping()->resident_bytes()};
+  if (wish.memory && mapping() != nullptr)
+    stats.memory = {mapping()->huge_page_bytes(), mapping()->resident_bytes(ask.end_in(mapping()->data()))};
   if (wish.fill) {
     layout::FillCounter counter = fill_counter(ask.shape, ask.target.geometry);
     ask.each_slice([&](const std::uint64_t* words, std::uint64_t num_words) { counter.take(words, num_words); });

@@ -151,9 +151,12 @@ std::uint32_t num_slices_in(Bytes bytes, const format::Identity& identity) noexc
     return fail(Code::kSealed, where + "a sealed file, to which nothing is added. Load it for reading.");
   const std::uint32_t num_slices = num_slices_in(bytes, *identity);
   const format::Sections sections = format::sections_of(*identity, std::max(num_slices, 1U));
-  const bool uncut = num_slices != 0 && bytes.size() >= sections.end &&
-                     base::load<std::uint64_t>(bytes.data() + sections.end_word.offset) ==
-                         format::end_word(identity->file_id, num_slices - 1);
+  const auto has_end_word_of = [&](std::uint32_t slice) {
+    const std::uint64_t at = format::sections_of(*identity, slice + 1).end_word.offset;
+    return base::load<std::uint64_t>(bytes.data() + at) == format::end_word(identity->file_id, slice);
+  };
+  const bool uncut =
+      num_slices != 0 && bytes.size() >= sections.end && has_end_word_of(0) && has_end_word_of(num_slices - 1);
   if (!uncut) {
     return fail(Code::kLiveWord, where + "the word at the end is not the file's own: the bytes were cut or changed.");
   }
