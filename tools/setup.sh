@@ -16,7 +16,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 build_packages=(g++ gcc meson ninja-build pkg-config libboost-dev libxxhash-dev libcli11-dev nlohmann-json3-dev)
 demo_packages=("${build_packages[@]}" libsqlite3-dev wamerican-insane wngerman)
 # cmake: Debian's doctest gives its path only in a CMake file, which meson reads with cmake.
-test_packages=("${demo_packages[@]}" doctest-dev cmake libbenchmark-dev jq minisign python3 python3-dev python3-xxhash python3-bitarray python3-html5lib python3-prometheus-client
+test_packages=("${demo_packages[@]}" doctest-dev cmake libbenchmark-dev curl jq minisign python3 python3-dev python3-xxhash python3-bitarray python3-html5lib python3-prometheus-client
   python3-venv mypy binutils e2fsprogs xfsprogs btrfs-progs parallel)
 # For the tests that CI leaves to tools/campaign: other machines, emulated, and the models of the protocol.
 campaign_packages=(g++-aarch64-linux-gnu g++-s390x-linux-gnu qemu-user spin)
