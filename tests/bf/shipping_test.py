@@ -21,6 +21,7 @@ OLD, NEW = ("absent", "maybe")  # what the list of the page's first part answers
 
 def at(**ago):
     """Returns the time as it is signed."""
+    # clock: lists are hours or days older or younger than the time of the test, which takes minutes
     return (datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(**ago)).strftime("%Y%m%d%H%M%S")
 
 
