@@ -289,11 +289,11 @@ Error check_shape(const Row& row, const Shape& shape, const std::string& name) {
 
 Result<Outline> outline_of(const Row& row, const Saying& filter, const ForeignForm& form, const std::string& name) {
   if (Error error = check_order(row, form); !error.ok()) return error;
-  if (Error error = check_shape(row, filter.shape, name); !error.ok()) return error;
   if (row.write == nullptr) {
     return fail(Code::kUnsupported,
                 name + ": nothing is written in the format " + row.info.name + ", which is only read.");
   }
+  if (Error error = check_shape(row, filter.shape, name); !error.ok()) return error;
   auto outline = row.write(filter, form);
   if (!outline) return fail(outline.error().code, name + ": " + outline.error().message);
   return outline;

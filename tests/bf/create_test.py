@@ -180,9 +180,11 @@ class Create(BfCase):
 
     # Under the umask 077 --mode 0644 made a file that its web server could not read, without a word.
     def test_a_umask_that_takes_rights_away_is_warned_of(self):
-        done = self.run_bf("create", "f", "-q", "-n", "9", "--mode", "0644", preexec_fn=lambda: os.umask(0o077))
-        self.assertEqual(done.returncode, 0)
-        self.assert_warning(done.stderr, "--mode: the umask 077 takes rights away, so the file gets the mode 0600. For 0644: umask 033 before bf, or chmod 0644 after it.")
+        for mode, umask in (("0644", "022"), ("0664", "002"), ("0666", "000"), ("0640", "022")):
+            done = self.run_bf("create", "f" + mode, "-q", "-n", "9", "--mode", mode, preexec_fn=lambda: os.umask(0o077))
+            self.assertEqual(done.returncode, 0)
+            self.assert_warning(done.stderr, f"--mode: the umask 077 takes rights away, so the file gets the mode 0600. For {mode}: umask {umask} before bf, or chmod {mode} after it.")
+            self.assertEqual(self.mode_made("--mode", mode, umask=int(umask, 8)), int(mode, 8))
 
     def test_one_line_says_what_was_made_and_quiet_says_nothing(self):
         line = self.good("create", "f", "--capacity", "1000", "--fpr", "0.001")

@@ -34,6 +34,27 @@ class InPlace(BfCase):
         with open(self.path(name), "rb") as file:
             return file.read()
 
+    def test_a_file_of_another_format_than_was_given_is_named_with_a_way_out(self):
+        self.write("text", b"1\n2\n" * 9)
+        for words in (["import", "text", "f", "--format", "guava"], ["contains", "text", "--format", "guava", "k"],
+                      ["plan", "--like", "text", "--format", "guava", "-n", "5"]):
+            self.refused(*words, says="text: is not a filter that Guava wrote: its strategy is 49, not 0 or 1. Give another --format (bf help formats), or the "
+                                      "file as the other program wrote it.")
+        self.good("build", "g", "--layout", "classic", "--hash", "guava", "-n", "9", "-q", input=b"k\n")
+        self.good("export", "g", "guava", "--format", "guava", "-q")
+        for words in (["import", "guava", "f", "--format", "dcso"], ["contains", "guava", "--format", "dcso", "k"]):
+            self.refused(*words, says="guava: is not a file of DCSO's bloom: it does not begin with the number 1. It looks like one of the format guava: give "
+                                      "--format guava.")
+
+    def test_a_filter_that_a_format_has_no_place_for_is_refused_with_the_one_to_build(self):
+        self.good("build", "blocked", "-q", input=b"k\n")
+        self.good("build", "classic", "--layout", "classic", "-q", input=b"k\n")
+        for name, why in (("blocked", "those of the classic layout."), ("classic", "have guava or guava-32.")):
+            self.refused("export", name, "new", "--format", "guava",
+                         says=[why + " Build one from all keys: bf build NEW --from KEYS --layout classic --hash guava."])
+        self.refused("export", "blocked", "new", "--order", "little", says="Build one from all keys: bf build NEW --from KEYS --layout classic.")
+        self.refused("export", "blocked", "new", "--format", "bits-and-blooms-json", says="blocked: nothing is written in the format bits-and-blooms-json, which is only read.")
+
     def test_every_answer_is_that_of_the_import_in_every_output(self):
         self.good("import", "raw", "f", "-q", *JAYBIRD, "--check", "keys")
         for ways in ([], ["--maybe"], ["--absent"], ["--count"]):

@@ -112,8 +112,11 @@ class Parts(BfCase):
         self.assertGreater(some.count(b"absent"), 1000)
         self.assertLess(some.count(b"absent"), whole.count(b"absent") // 2)
         self.write("gone.set", b"bfstore-set 1\npart2\npart4\n")
-        self.refused("contains", "--set", "gone.set", "key 1", says="gone.set, line 3: ")
-        self.refused("contains", "--set", "part2", "key 1", says="does not list the parts of a set")
+        for words in (["--set", "gone.set"], ["gone.set"]):
+            self.refused("contains", *words, "key 1", says="gone.set, line 3: part4: no such file. Put this part back, or correct its path in gone.set. "
+                                                           "Without its line, each of its keys is maybe.")
+        self.refused("contains", "--set", "part2", "key 1", says="part2: is a filter, and not a list of the parts of one. Leave --set out.")
+        self.refused("contains", "--set", "keys", "key 1", says="keys: does not list the parts of a set")
         self.assertEqual(self.good("contains", "parts.set", input=asked), whole)
         self.refused("add", "parts.set", "key 1", says="parts.set: is a set of 4 parts, which only lookups take as one file. Give its parts one by one, such as part2, or join")
 
@@ -138,7 +141,7 @@ class Parts(BfCase):
     def test_the_paths_of_a_set_are_those_that_the_user_wrote(self):
         os.mkdir(self.path("sets"))
         self.good("build", "sets/part0", "--from", "keys", "-q", "--part", "0/2", *SIZE)
-        for text, says in ((b"part0\ngone\n", "sets/all, line 3: sets/gone: no such file. Give the path of a filter."),
+        for text, says in ((b"part0\ngone\n", "sets/all, line 3: sets/gone: no such file. Put this part back, or correct its path in sets/all."),
                            (b"part0\n./part0\n", "sets/all, line 3: sets/./part0 and sets/part0: are both part 0 of 2."),
                            (b"all\n", "sets/all, line 2: sets/all: is a set of 1 part, which only lookups take as one file."),
                            (b"part0\n/none\n", "sets/all, line 3: /none: no such file.")):

@@ -1,4 +1,5 @@
 """bf recover: adds again keys that a crash may have lost, and nothing is answered "absent" before all are added."""
+import ctypes
 import gzip
 import os
 import signal
@@ -143,6 +144,19 @@ class Recover(BfCase):
         first.wait()
         self.good("recover", "f", "-q", "c", "d")
         self.assertEqual(self.good("contains", "f", "c", "d", "x"), b"maybe\tc\nmaybe\td\nabsent\tx\n")
+
+    def test_a_program_that_comes_to_recover_meanwhile_is_told_at_once_that_it_is_busy(self):
+        library = ctypes.CDLL(os.environ["BFSTORE_LIBRARY"])
+        for words, others in ((["--all-owners"], -4), (["--owner", "7"], 0)):  # BFS_EBUSY, BFS_OK: engines.md says so
+            self.unclean(7, 8)
+            first = self.recovering(*words)
+            for flags, code in ((0x102, others), (0x104, -4)):  # BFS_RECOVER with BFS_WRITE, BFS_EXCLUSIVE
+                handle = ctypes.c_void_p()
+                self.assertEqual(library.bfs_open(os.fsencode(self.path("f")), ctypes.c_uint64(flags), None, ctypes.byref(handle), None), code)
+                library.bfs_close(handle, None)
+            first.kill()
+            first.wait()
+            os.unlink(self.path("f"))
 
     def test_owners_of_their_own_recover_at_the_same_time(self):
         self.unclean(7, 8)

@@ -178,7 +178,8 @@ class Seal(BfCase):
         self.refused("verify", says="FILE")
         self.refused("contains", "s", "--verify", "--tolerate-damage", "x", says="--verify")
         self.write("text", b"no filter")
-        self.refused("seal", "text", "t", says="not a bfstore file")
+        for command in (["seal", "text", "t"], ["verify", "text"], ["copy", "text", "t"], ["merge", "t", "s", "text"], ["compare", "s", "text"], ["clear", "text", "--force"]):
+            self.refused(*command, says="text: is no bfstore filter, and looks like text, such as a list of keys. Give the path of a filter: bf build makes one of a list.")
         self.assertEqual(self.files(), ["f", "s", "text"])
 
     def test_the_mode_is_the_one_asked_for(self):

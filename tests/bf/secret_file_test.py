@@ -108,7 +108,8 @@ class SecretFile(BfCase):
             self.secret("k", content)
             line = self.refused("contains", "f", "--secret-file", "k", "alice", says=["k: ", "16 bytes", "32 hex"])
             self.assertNotIn(digits[:8], line)
-        self.refused("contains", "f", "--secret-file", "nowhere", "alice", says=["nowhere: no such file.", "head -c 16"])
+        self.refused("contains", "f", "--secret-file", "nowhere", "alice", says=["nowhere: no such file.", "Make one: (umask 077; head -c 16 /dev/urandom > FILE)."])
+        self.refused("create", "g", "-n", "9", "--hash", "siphash", says="siphash needs a secret. Make one: (umask 077; head -c 16 /dev/urandom > FILE). Give it: --secret-file FILE.")
         self.refused("contains", "f", "--secret-file", ".", "alice", says=".: ")
         self.refused("contains", "f", "--secret-file", "", "alice", says="--secret-file")
         self.refused("contains", "f", "--secret-file", says="--secret-file")
@@ -120,7 +121,7 @@ class SecretFile(BfCase):
             done = self.run_bf("contains", "f", "--secret-file", "secret", "alice")
             self.assertEqual((done.returncode, done.stdout), (0, b"maybe\talice\n"))
             if told:
-                self.assert_warning(done.stderr, ["secret: ", "chmod 600"])
+                self.assert_warning(done.stderr, "--secret-file: secret: other users can read this secret: chmod 600 secret.")
             else:
                 self.assertEqual(done.stderr, b"")
 

@@ -88,7 +88,7 @@ class Pipes(BfCase):
                     ["contains", "--help"], ["contains", "f", "--from", "keys"]]
         self.write("keys", b"key\n" * 100000)
         for command in commands:
-            self.assert_complaint(self.into_full(*command), says=["standard output: ", "No space left"])
+            self.assert_complaint(self.into_full(*command), says=["standard output: ", "No space left on device. Free some space, or use another disk."])
         self.assertIn(b"What is done: h: built from 100,000 keys", self.into_full("build", "h", "--force", "--from", "keys"))
         self.good("contains", "f", "two")  # it was added all the same
         self.good("create", "c", "-q", "--layout", "counting", "--capacity", "9")
@@ -110,7 +110,7 @@ class Pipes(BfCase):
         done = subprocess.run(["sh", "-c", f"exec '{BF}' add f two >&-"], cwd=self.dir, stderr=subprocess.PIPE,
                               timeout=PATIENCE)
         self.assertEqual(done.returncode, 2)
-        self.assert_complaint(done.stderr, says="standard output: ")
+        self.assert_complaint(done.stderr, says="standard output: cannot write: Bad file descriptor. It is closed: give it a file (> FILE) or a pipe. What is done: ")
         self.assertEqual(header(self.path("f")), dict(before, keys_added=2))
         done = subprocess.run(["sh", "-c", f"exec '{BF}' add f three >&- 2>&- <&-"], cwd=self.dir, timeout=PATIENCE)
         self.assertEqual(done.returncode, 2)
@@ -373,6 +373,29 @@ class Interrupts(BfCase):
         self.wait_until_it_writes(adding, reader)
         adding.send_signal(signal.SIGTERM)
         self.assertEqual(adding.wait(timeout=PATIENCE), -signal.SIGTERM)
+
+    # open(2) of a pipe without a writer began again after the signal: only a second one ended bf, and timeout(1) hung.
+    def test_the_first_signal_ends_the_wait_for_a_writer_of_a_named_pipe(self):
+        self.good("create", "f", "-q", *SURE)
+        os.mkfifo(self.path("pipe"))
+        for command in (["add", "f"], ["build", "g"], ["dedup", "f"]):
+            for number in self.SIGNALS:
+                waits = self.spawn(*command, "--from", "pipe", stdin=subprocess.DEVNULL)
+                self.wait_until_it_polls(waits)
+                waits.send_signal(number)
+                self.assertEqual(waits.wait(timeout=PATIENCE), -number, command)
+        self.assertEqual(self.files(), ["f", "pipe"])
+
+    def test_a_named_pipe_is_read_to_its_end_by_a_bf_that_came_before_the_writer(self):
+        self.good("create", "f", "-q", *SURE)
+        os.mkfifo(self.path("pipe"))
+        adds = self.spawn("add", "f", "--from", "pipe", stdin=subprocess.DEVNULL)
+        self.wait_until_it_polls(adds)
+        with open(self.path("pipe"), "wb", buffering=0) as pipe:
+            pipe.write(b"one\n")
+            self.wait_until_it(adds, lambda: unread_bytes(pipe.fileno()) == 0)
+            pipe.write(b"two\n")
+        self.assertEqual(adds.communicate(timeout=PATIENCE), (b"f: 2 keys added (2 of them certainly new)\n", b""))
 
     def test_an_ignored_signal_stays_ignored(self):
         self.good("create", "f", "-q", *SURE)

@@ -149,9 +149,9 @@ class CommandLine(InspectorCase):
             self.assertLessEqual(max(map(len, done.stdout.splitlines())), 80)
 
     def test_a_file_that_an_option_took_is_named(self):
-        self.assertIn("FILE is required: --html took 'names.bf' for the page to make. See bfinspect --help.", self.refused("--html", "names.bf"))
-        self.assertIn("FILE is required: --output took 'names.bf' for the file of the metrics to make.", self.refused("--prometheus", "--output", "names.bf"))
-        self.assertIn("FILE is required. See", self.refused("--json"))
+        self.assertIn("FILE is missing: --html took 'names.bf' for the page to make. See bfinspect --help.", self.refused("--html", "names.bf"))
+        self.assertIn("FILE is missing: --output took 'names.bf' for the file of the metrics to make.", self.refused("--prometheus", "--output", "names.bf"))
+        self.assertIn("FILE is missing: the filter file. See", self.refused("--json"))
         self.assertIn("bfinspect: --html needs a value. See", self.refused("names.bf", "--html"))
         self.assertFalse(os.path.exists("names.bf"))
 

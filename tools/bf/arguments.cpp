@@ -52,14 +52,6 @@ std::string unexpected(const CLI::App& command, const std::string& word) {
   return tools::unexpected(command, word) + (word.starts_with('-') ? "" : option_before(command, word));
 }
 
-// "B is missing: the second filter."
-std::string missing(const CLI::App& command, const std::string& name) {
-  const CLI::Option* const option = command.get_option_no_throw(name);
-  if (option == nullptr) return name + " is missing.";
-  const std::string about = option->get_description();
-  return name + " is missing: " + about.substr(0, about.find_first_of(";,")) + ".";
-}
-
 // Returns the reason why CLI11 refused the words, a sentence.
 std::string reason_of(const CLI::App& app, const std::vector<std::string>& words, const CLI::Error& error) {
   // Unknown words come first, because something else may be missing only because of them, and because CLI11's own text
@@ -78,7 +70,7 @@ std::string reason_of(const CLI::App& app, const std::vector<std::string>& words
              (name == "--from" ? " Several lists: cat them, and --from -." : "");
   }
   if (const std::size_t end = reason.find(" is required"); end != std::string::npos && !app.get_subcommands().empty())
-    return missing(*app.get_subcommands().front(), reason.substr(0, end));
+    return tools::missing(*app.get_subcommands().front(), reason.substr(0, end));
   const std::size_t name_end = reason.find(" was given a disallowed flag override");
   if (name_end != std::string::npos) return "--" + reason.substr(0, name_end) + " takes no value.";
   return reason + ".";
@@ -98,6 +90,14 @@ std::string reason_of(const CLI::App& app, const std::vector<std::string>& words
   }
   if (words.empty()) throw Failure("no command given. See bf --help.");
   refuse_command(app, words.front());
+}
+
+// bf help exit codes: a topic whose title has several words.
+void join_topic(std::vector<std::string>& words) {
+  if (words.size() < 3 || words.front() != kHelp.name) return;
+  std::string topic;
+  for (std::size_t i = 1; i < words.size(); ++i) topic += (topic.empty() ? "" : " ") + unmasked(words[i]);
+  if (!text_of_topic(topic).empty()) words = {words.front(), topic};
 }
 
 tools::Words words_known_in(const CLI::App& app) {
@@ -154,6 +154,7 @@ std::variant<Arguments, std::string> parse_arguments(int argc, const char* const
   if (argc == 2 && std::string_view(argv[1]) == tools::kDescribe) return tools::described(app, words_known_in(app));
 
   std::vector<std::string> words = masked_words(argc, argv);
+  join_topic(words);
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::CallForHelp&) {

@@ -245,12 +245,18 @@ void ask_list(Asker& asker, KeySource& source) {
   }
 }
 
-// True for a filter that was truncated, and for a set, whose parts the error may be about.
-bool is_ours(const std::string& file) {
+std::string first_bytes(const std::string& file) {
   std::array<char, std::max(kFilterMagic.size(), kSetBegin.size())> head{};
   std::ifstream from(file, std::ios::binary);
   from.read(head.data(), head.size());
-  const std::string_view there(head.data(), static_cast<std::size_t>(from.gcount()));
+  return {head.data(), static_cast<std::size_t>(from.gcount())};
+}
+
+bool is_filter(const std::string& file) { return first_bytes(file).starts_with(kFilterMagic); }
+
+// True for a filter that was truncated, and for a set, whose parts the error may be about.
+bool is_ours(const std::string& file) {
+  const std::string there = first_bytes(file);
   return there == kSetBegin || (!there.empty() && kFilterMagic.starts_with(there.substr(0, kFilterMagic.size())));
 }
 
@@ -265,12 +271,21 @@ bfstore::Result<bfstore::Filter> open_own(const Arguments& arguments, const bfst
   throw Failure(own.error().message + " If it is another program's filter, give --format.");
 }
 
-// For a set and for another program's filter, the library's message says which file does not exist.
+bfstore::Result<bfstore::Filter> open_listed(const Arguments& arguments, const bfstore::OpenOptions& options) {
+  auto set = open_set(arguments, options);
+  if (set.ok()) return set;
+  if (set.error().code == bfstore::Code::kMagic && is_filter(arguments.file))
+    throw Failure(arguments.file + ": is a filter, and not a list of the parts of one. Leave --set out.");
+  return set;
+}
+
+// For another program's filter, the library's message says which file does not exist.
 bfstore::Filter opened(const Arguments& arguments, const bfstore::OpenOptions& options) {
   const bool foreign = !arguments.form.format.empty();
   if (!arguments.set && !foreign) return filter_of_keys(open_own(arguments, options), arguments.file);
-  bfstore::Filter filter =
-      unwrap(foreign ? open_foreign(arguments, options) : open_set(arguments, options), arguments.file);
+  auto other = foreign ? open_foreign(arguments, options) : open_listed(arguments, options);
+  if (!other) refuse_other_format(other.error(), arguments.file);
+  bfstore::Filter filter = unwrap(std::move(other), arguments.file);
   refuse_external(filter, arguments.file);
   return filter;
 }

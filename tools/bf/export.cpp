@@ -8,6 +8,10 @@
 #include "output.hpp"
 #include "whole_file.hpp"
 
+#include <bfstore/hashes.hpp>
+#include <bfstore/layouts.hpp>
+
+#include <algorithm>
 #include <span>
 #include <string>
 
@@ -36,6 +40,17 @@ void check_export(Arguments& arguments) {
   check_order(arguments);
 }
 
+// The error, and for a filter whose kind the format does not have, the filter that it has.
+void check_kind(const bfstore::Error& error, const bfstore::Shape& shape, const Arguments& arguments) {
+  const bfstore::ForeignFormat format = format_of(arguments);
+  const auto& hashes = format.hashes;
+  const bool has_its_hash = hashes.empty() || std::find(hashes.begin(), hashes.end(), shape.hash) != hashes.end();
+  if (error.code != bfstore::Code::kUnsupported || (shape.layout == format.layout && has_its_hash)) return;
+  throw Failure(error.message + " Build one from all keys: bf build NEW --from KEYS --layout " +
+                bfstore::layout_of(format.layout)->name +
+                (hashes.empty() ? "" : std::string(" --hash ") + bfstore::hash_of(hashes.front())->name) + ".");
+}
+
 int export_array(const Arguments& arguments) {
   interrupt::defer();
   const bool to_output = arguments.raw == "-";
@@ -43,7 +58,9 @@ int export_array(const Arguments& arguments) {
   const bfstore::Filter filter = unwrap(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file);
   bfstore::ForeignForm form = arguments.form;
   form.name = to_output ? arguments.file : arguments.raw;
-  std::string bytes(unwrap(filter.exported_bytes(form), arguments.file), '\0');
+  const auto num_bytes = filter.exported_bytes(form);
+  if (!num_bytes) check_kind(num_bytes.error(), filter.shape(), arguments);
+  std::string bytes(unwrap(num_bytes, arguments.file), '\0');
   check(filter.export_foreign(std::as_writable_bytes(std::span(bytes)), form), arguments.file);
   if (to_output) {
     Output output;

@@ -57,9 +57,21 @@ void refuse_other_kind(const bfstore::Error& error, const std::string& file, boo
   from.read(head.data(), static_cast<std::streamsize>(head.size()));
   head.resize(static_cast<std::size_t>(from.gcount()));
   const auto kind = kind_of(head);
+  if (!kind && looks_like_a_list(file))
+    throw Failure(file +
+                  ": is no bfstore filter, and looks like text, such as a list of keys. Give the path of a filter: bf "
+                  "build makes one of a list.");
   if (!kind) return;
   throw Failure(file + ": is no bfstore filter, but " + std::string(kind->words) + ". " +
                 way_out_instead_of_filter(*kind, file, keys));
+}
+
+// Throws Failure if the file lists the parts of a set, and the error is that one of them does not exist.
+void refuse_set_without_part(const bfstore::Error& error, const std::string& file) {
+  if (error.code != bfstore::Code::kNotFound || !error.message.starts_with(file + ", line ")) return;
+  const std::string part = error.message.substr(0, error.message.rfind(": no such file"));
+  throw Failure(part + ": no such file. Put this part back, or correct its path in " + file +
+                ". Without its line, each of its keys is maybe.");
 }
 
 // The library's message does not name the link's target.
@@ -84,6 +96,7 @@ void check(const bfstore::Error& error, const std::string& file) {
     throw Failure(file + ": a directory. Give the path of a filter file.");
   if (error.code == bfstore::Code::kSymlink || error.code == bfstore::Code::kNotFound) refuse_link(file);
   refuse_other_kind(error, file, false);
+  refuse_set_without_part(error, file);
   throw Failure(error.message.empty() ? file + ": " + bfstore::code_text(error.code)
                                       : with_names_of_options(error.message, file));
 }
@@ -585,7 +598,7 @@ void report_text(const std::string& text) {
     output.append(text + "\n");
     output.flush();
   } catch (const Failure& failure) {
-    throw Failure(std::string(failure.what()) + ". What is done: " + text);
+    throw Failure(std::string(failure.what()) + " What is done: " + text);
   }
 }
 

@@ -147,6 +147,14 @@ std::optional<Recognized> recognize(const std::string& file, bool any_filesystem
                                (has_columns ? ", and --column" : "")};
 }
 
+void refuse_other_format(const bfstore::Error& error, const std::string& name) {
+  if (!error.message.starts_with(name + ": is not ")) return;
+  const auto found = recognize(name, true);
+  throw Failure(error.message +
+                (found ? " It looks like one of the format " + found->formats + ": give " + found->options + "."
+                       : " Give another --format (bf help formats), or the file as the other program wrote it."));
+}
+
 void refuse_foreign(const std::string& file, const Arguments& arguments) {
   const auto found = recognize(file, arguments.any_filesystem);
   if (!found) return;

@@ -50,6 +50,9 @@ struct Recognized {
 // Returns nothing if the file looks like no such filter.
 std::optional<Recognized> recognize(const std::string& file, bool any_filesystem);
 
+// Throws Failure if the error is that a file, or standard input, is not of the format that was given.
+void refuse_other_format(const bfstore::Error& error, const std::string& name);
+
 // Throws Failure if the file, which is not a bfstore file, looks like a filter of another program. The message has the
 // option to give.
 void refuse_foreign(const std::string& file, const Arguments& arguments);

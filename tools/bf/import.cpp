@@ -110,7 +110,9 @@ std::vector<char> read_foreign(const KeySource& source, const bfstore::ForeignFo
   }
   read_until(source, kFirstBytes, bytes);
   if (interrupt::pending()) return {};
-  const auto expected = unwrap(bfstore::inspect_foreign(std::as_bytes(std::span(bytes)), form, &options), form.name);
+  const auto told = bfstore::inspect_foreign(std::as_bytes(std::span(bytes)), form, &options);
+  if (!told) refuse_other_format(told.error(), form.name);
+  const auto expected = unwrap(told, form.name);
   if (in_file && *in_file != expected.bytes)
     throw Failure(form.name + ": has " + grouped(*in_file) + " bytes. " + length_rule(expected));
   read_until(source, expected.bytes + 1, bytes);
@@ -146,8 +148,9 @@ std::optional<bfstore::Filter> import_unpublished(const Arguments& arguments, bo
     bfstore::Options noted = all;
     const SecretWiper wiper(noted.secret);
     noted.note = note_of_imported(arguments, form.name, std::as_bytes(std::span(bytes)));
-    return made_filter(bfstore::Filter::import_foreign(arguments.file, std::as_bytes(std::span(bytes)), form, noted),
-                       arguments.file);
+    auto made = bfstore::Filter::import_foreign(arguments.file, std::as_bytes(std::span(bytes)), form, noted);
+    if (!made) refuse_other_format(made.error(), form.name);
+    return made_filter(std::move(made), arguments.file);
   });
 }
 

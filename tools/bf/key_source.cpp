@@ -31,6 +31,20 @@ struct stat stat_of(int fd) {
   return facts;
 }
 
+// open(2) of a pipe with a name waits for a writer, and SA_RESTART begins it again after a signal: it must not wait.
+bool is_pipe(const std::string& path) {
+  struct stat facts {};
+  return ::stat(path.c_str(), &facts) == 0 && S_ISFIFO(facts.st_mode);
+}
+
+// Waits for the first writer instead. A signal ends the wait: see interrupt.cpp.
+void wait_for_writer(int fd) {
+  pollfd waiting{fd, POLLIN, 0};
+  while (::poll(&waiting, 1, -1) < 0 && errno == EINTR) {
+  }
+  ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+}
+
 template <class Read>
 std::size_t go_on(Read read, int fd, const std::string& name) {
   for (;;) {
@@ -67,13 +81,16 @@ KeySource::KeySource(const std::string& from, const std::string& what)
 KeySource::KeySource(const std::string& from, const std::string& what, ListFormat format)
     : format_(format), name_(from == "-" ? "standard input" : from) {
   // In both cases the descriptor is above 2, so that closing it never frees number 0.
-  fd_ = from == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : ::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  const bool may_lack_writer = from != "-" && is_pipe(from);
+  fd_ = from == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+                    : ::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | (may_lack_writer ? O_NONBLOCK : 0));
   if (fd_ < 0 && errno == ENOENT) throw Failure(name_ + ": no such file. Give the path of a file with " + what + ".");
   if (fd_ < 0) throw Failure(name_ + ": cannot open " + what + ": " + tools::system_words(errno) + ".");
   try {
     const struct stat facts = stat_of(fd_);
     if (S_ISDIR(facts.st_mode)) throw Failure(name_ + ": a directory. Give the path of a file with " + what + ".");
     interrupt::watch(fd_);
+    if (may_lack_writer) wait_for_writer(fd_);
     if (!S_ISREG(facts.st_mode)) return;
     start_ = ::lseek(fd_, 0, SEEK_CUR);
     begin();

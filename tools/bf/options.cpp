@@ -5,6 +5,7 @@
 #include "foreign.hpp"
 #include "library_names.hpp"
 #include "numbers.hpp"
+#include "secret.hpp"
 #include "terminal.hpp"
 
 #include <bfstore/bfstore.hpp>
@@ -183,7 +184,7 @@ void add_groups(CLI::App& app) {
   const tools::Group keys{"Keys", {"--from", "--null", "--binary", "--key-form", "--digests"}};
   const tools::Group file{"The file, and other processes",
                           {"--secret-file", "--lock-timeout", "--any-filesystem", "--small-pages"}};
-  const tools::Group general{"General", {"--quiet", "--json", "--colour", "--help", "--version"}};
+  const tools::Group general{"General", {"--quiet", "--json", tools::kColourOption, "--help", "--version"}};
   if (asks_in_place(app)) {
     return tools::set_groups(app,
                              {keys,
@@ -326,6 +327,14 @@ void add_parts(CLI::App& app, Arguments& arguments, const std::string& help) {
   });
 }
 
+// The strictest of the usual ones that takes nothing away.
+static std::uint32_t usual_umask(std::uint32_t mode) {
+  for (const std::uint32_t mask : {022U, 002U}) {
+    if ((mode & mask) == 0) return mask;
+  }
+  return 0;
+}
+
 // The library takes the umask's bits away, as for every file that a program makes.
 static void warn_of_umask(const std::string& name, std::uint32_t mode) {
   const mode_t mask = ::umask(0);  // bf has one thread here
@@ -336,7 +345,7 @@ static void warn_of_umask(const std::string& name, std::uint32_t mode) {
       words.data(), words.size(),
       ": the umask %03o takes rights away, so the file gets the mode %04o. For %04o: umask %03o before bf, or "
       "chmod %04o after it.",
-      mask, mode & ~mask, mode, mask & ~mode, mode);
+      mask, mode & ~mask, mode, usual_umask(mode), mode);
   warn(name + words.data());
 }
 
@@ -458,8 +467,7 @@ void add_sources(CLI::App& app, Arguments& arguments, const std::string& help) {
 void check_hash(const Arguments& arguments) {
   const auto& hash = arguments.options.hash;
   if (!hash || !bfstore::hash_of(*hash)->takes_secret || !arguments.secret_file.empty()) return;
-  throw Failure(
-      "--hash: siphash needs a secret. Make one with head -c 16 /dev/urandom > FILE, and give --secret-file FILE.");
+  throw Failure(std::string("--hash: siphash needs a secret.") + kMakeSecret + " Give it: --secret-file FILE.");
 }
 
 tools::Words known_words() {

@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 
 namespace bf {
 namespace {
@@ -30,7 +29,7 @@ std::size_t write_some(std::string_view text) {
       pollfd waiting{STDOUT_FILENO, POLLOUT, 0};
       ::poll(&waiting, 1, -1);
     } else if (errno != EINTR) {
-      throw Failure(std::string("standard output: cannot write: ") + std::strerror(errno));
+      throw Failure(tools::unwritten_words(errno));
     }
   }
 }

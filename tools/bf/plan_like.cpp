@@ -61,8 +61,9 @@ bfstore::PlanRequest numbers_in(const Arguments& arguments) {
     refuse_set(report);
     form.format = recognized_format(file);
   }
-  return numbers_of_foreign(unwrap(bfstore::inspect_foreign_file(file, form, {.any_filesystem = kAnyFilesystem}), file),
-                            file);
+  const auto told = bfstore::inspect_foreign_file(file, form, {.any_filesystem = kAnyFilesystem});
+  if (!told) refuse_other_format(told.error(), file);
+  return numbers_of_foreign(unwrap(told, file), file);
 }
 
 }  // namespace

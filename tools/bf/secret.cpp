@@ -32,19 +32,18 @@ class Content {
   std::size_t size_ = 0;
 };
 
-constexpr const char* kMakeOne = " Make one with head -c 16 /dev/urandom > FILE.";
-
 [[noreturn]] void fail_system(const std::string& path) {
   if (errno == ENOENT)
     throw Failure("--secret-file: " + path + ": no such file. Give the file of the secret, if the filter has one." +
-                  kMakeOne);
+                  kMakeSecret);
   throw Failure("--secret-file: " + path + ": " + tools::system_words(errno) + ".");
 }
 
 void warn_if_others_may_read(int file, const std::string& path) {
   struct stat facts {};
   if (::fstat(file, &facts) != 0) fail_system(path);
-  if ((facts.st_mode & 077) != 0) warn("--secret-file: " + path + ": other users can read this secret. Use chmod 600.");
+  if ((facts.st_mode & 077) != 0)
+    warn("--secret-file: " + path + ": other users can read this secret: chmod 600 " + path + ".");
 }
 
 Content::Content(const std::string& path) {
@@ -73,7 +72,7 @@ void read_secret_file(const std::string& path, std::optional<bfstore::Secret>& s
   if (text.ends_with('\n')) text.remove_suffix(1);
   if (read_hex(text, bytes)) return;
   throw Failure("--secret-file: " + path +
-                ": not a secret: neither 16 bytes nor 32 hexadecimal digits and at most one LF." + kMakeOne);
+                ": not a secret: neither 16 bytes nor 32 hexadecimal digits and at most one LF." + kMakeSecret);
 }
 
 void refuse_secret_file(const std::string& path, const std::string& other) {

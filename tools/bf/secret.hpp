@@ -8,6 +8,9 @@
 
 namespace bf {
 
+// How to make one that no other user can read.
+inline constexpr const char* kMakeSecret = " Make one: (umask 077; head -c 16 /dev/urandom > FILE).";
+
 // The file has 16 bytes, or 32 hexadecimal digits and at most one LF. Warns on standard error if other users may read
 // it. Throws Failure; `secret` may have a value even then.
 void read_secret_file(const std::string& path, std::optional<bfstore::Secret>& secret);

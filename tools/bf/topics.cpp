@@ -6,6 +6,8 @@
 
 #include <bfstore/interop.hpp>
 
+#include <cctype>
+
 namespace bf {
 namespace {
 
@@ -52,6 +54,12 @@ std::vector<tools::Entry> exit_codes() {
 
 namespace {
 
+// "exit-codes" of "Exit codes".
+std::string hyphenated(std::string words) {
+  for (char& c : words) c = c == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return words;
+}
+
 constexpr Topic kTopics[] = {
     {"exit", "Exit codes", exit_codes, "bf help COMMAND says what 1 means."},
     {"keys", "How keys are read (KEY, --from)", key_rules,
@@ -82,7 +90,8 @@ std::vector<std::string> names_of_topics() {
 
 std::string text_of_topic(const std::string& name) {
   for (const Topic& topic : kTopics) {
-    if (name == topic.name) return tools::list_text(topic.title, topic.entries(), topic.after);
+    if (name == topic.name || hyphenated(name) == topic.name || hyphenated(name) == hyphenated(topic.title))
+      return tools::list_text(topic.title, topic.entries(), topic.after);
   }
   return "";
 }

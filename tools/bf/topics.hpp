@@ -17,7 +17,7 @@ std::vector<tools::Entry> exit_codes();
 // Each topic, and what it is about.
 std::vector<tools::Entry> topics();
 
-// The text of a topic. Empty if there is none of that name.
+// The text of a topic, by its name or its title: "exit" or "exit codes". Empty if there is none of that name.
 std::string text_of_topic(const std::string& name);
 
 }  // namespace bf

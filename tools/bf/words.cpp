@@ -2,6 +2,7 @@
 // are masked before it parses and unmasked after.
 #include "words.hpp"
 
+#include "colour.hpp"
 #include "description.hpp"
 #include "failures.hpp"
 
@@ -26,11 +27,11 @@ std::vector<std::string> masked_words(int argc, const char* const* argv) {
     } else if (word == "--") {
       only_text = true;
     } else if (word.size() > 3 && word.starts_with("--") && word.find('=') == word.size() - 1) {
-      words.push_back(word.substr(0, word.size() - 1));
+      words.push_back(tools::spelled(word.substr(0, word.size() - 1)));
       words.emplace_back(1, kMask);
     } else {
       named = named || !dashed;
-      words.push_back(std::move(word));
+      words.push_back(tools::spelled(std::move(word)));
     }
   }
   return words;

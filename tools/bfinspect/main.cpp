@@ -119,7 +119,7 @@ int write_out(const std::string& text) {
 // The verdict counts, even if no program reads the output (a closed pipe).
 int finish(const std::string& text, Verdict verdict) {
   const int failed = write_out(text);
-  if (failed != 0 && failed != EPIPE) return complain(std::string("standard output: ") + std::strerror(failed));
+  if (failed != 0 && failed != EPIPE) return complain(tools::unwritten_words(failed));
   return static_cast<int>(verdict);
 }
 
@@ -260,6 +260,7 @@ int run_parsed(const Arguments& arguments) {
 std::vector<std::string> masked_words(int argc, char** argv) {
   std::vector<std::string> words(std::make_reverse_iterator(argv + argc), std::make_reverse_iterator(argv + 1));
   for (std::string& word : words) {
+    word = tools::spelled(std::move(word));
     if (word.starts_with('[')) word.insert(word.begin(), tools::kMask);
   }
   return words;
@@ -287,7 +288,7 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--format", arguments.form.format, "another program's file, in this format")->type_name("F");
   app.add_option("--column", arguments.form.column, "of a format with columns: the one that is meant")->type_name("C");
   app.add_option_function<std::string>(
-         tools::kColourOption, [](const std::string& word) { tools::take_colour("--colour", word); },
+         tools::kColourOption, [](const std::string& word) { tools::take_colour(tools::kColourOption, word); },
          tools::kAboutColour)
       ->type_name(tools::kColourWords);
   tools::add_help_and_version(app,
@@ -297,7 +298,7 @@ void declare(CLI::App& app, Arguments& arguments) {
                               {"--json", "--html", "--prometheus", "--quick", "--verbose"});
   tools::set_texts(app, {kAbout, kExamples, exit_codes()});
   tools::set_groups(app, {{"Output", {"--json", "--html", "--force", "--prometheus", "--output"}},
-                          {"General", {"--colour", "--help", "--version"}}});
+                          {"General", {tools::kColourOption, "--help", "--version"}}});
 }
 
 // Returns the reason why CLI11 refused the words, a sentence.
@@ -311,9 +312,10 @@ std::string reason_of(const CLI::App& app, const CLI::Error& error) {
     for (const auto& [name, made] :
          {std::pair("--html", "the page"), std::pair("--output", "the file of the metrics")}) {
       if (const CLI::Option* const option = app.get_option(name); option->count() != 0)
-        return reason + ": " + name + " took '" + tools::unmasked(option->results().front()) + "' for " + made +
-               " to make.";
+        return std::string("FILE is missing: ") + name + " took '" + tools::unmasked(option->results().front()) +
+               "' for " + made + " to make.";
     }
+    return tools::missing(app, "FILE");
   }
   return reason + ".";
 }

@@ -21,6 +21,12 @@ std::string_view environment(const char* name) {
 
 }  // namespace
 
+std::string spelled(std::string word) {
+  constexpr std::string_view kOther = "--colour";
+  if (word == kOther || word.starts_with(std::string(kOther) + "=")) word.replace(0, kOther.size(), kColourOption);
+  return word;
+}
+
 void take_colour(const std::string& option, const std::string& word) {
   if (word == "auto") {
     when = When::kAuto;

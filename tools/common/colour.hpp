@@ -6,9 +6,12 @@
 
 namespace tools {
 
-inline constexpr const char* kColourOption = "--color,--colour";
+inline constexpr const char* kColourOption = "--color";
 inline constexpr const char* kColourWords = "auto|always|never";
 inline constexpr const char* kAboutColour = "colour; auto is a terminal that has it, unless NO_COLOR is set";
+
+// The word of a command line with the option's name as the help spells it: --colour is accepted, too.
+std::string spelled(std::string word);
 
 // Takes the value of that option, for all that this process writes from now on. Throws Failure.
 void take_colour(const std::string& option, const std::string& word);

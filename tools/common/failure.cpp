@@ -43,6 +43,11 @@ std::string not_made_words(const std::string& path, int os_errno) {
   return path + ": cannot make it: " + system_words(os_errno) + ".";
 }
 
+std::string unwritten_words(int os_errno) {
+  const std::string closed = os_errno == EBADF ? ". It is closed: give it a file (> FILE) or a pipe" : "";
+  return "standard output: cannot write: " + system_words(os_errno) + closed + ".";
+}
+
 std::string system_words(int os_errno) { return std::string(std::strerror(os_errno)) + way_out(os_errno); }
 
 }  // namespace tools

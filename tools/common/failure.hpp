@@ -17,4 +17,7 @@ std::string system_words(int os_errno);
 // Returns why no file of this name was made, for an errno of the attempt, and the way out: its folder may be the cause.
 std::string not_made_words(const std::string& path, int os_errno);
 
+// Returns that nothing, or not all, was written to standard output, and the way out, as one or more sentences.
+std::string unwritten_words(int os_errno);
+
 }  // namespace tools

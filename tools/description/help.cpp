@@ -405,7 +405,7 @@ class Help : public CLI::Formatter {
     if (!commands_of(app).empty()) return shown;
     for (const CLI::Option* const option : in_order(app)) {
       const bool is_last = option->get_lnames().empty() || has_name(*option, "--help") ||
-                           has_name(*option, "--version") || has_name(*option, "--colour");
+                           has_name(*option, "--version") || has_name(*option, kColourOption);
       const bool is_rare = usual_.empty() && std::none_of(usage_.begin(), usage_.end(),
                                                           [&](const std::string& way) { return is_in(*option, way); });
       if (is_last || is_rare || shown.size() == (usual_.empty() ? kUsualOptions : usual_.size())) continue;

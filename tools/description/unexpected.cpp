@@ -36,4 +36,11 @@ std::string unexpected(const CLI::App& command, const std::string& word) {
   return refused + meant + (meant.empty() && takes_keys ? " If it is a key: put -- before it." : "");
 }
 
+std::string missing(const CLI::App& command, const std::string& name) {
+  const CLI::Option* const option = command.get_option_no_throw(name);
+  if (option == nullptr) return name + " is missing.";
+  const std::string about = option->get_description();
+  return name + " is missing: " + about.substr(0, about.find_first_of(";,")) + ".";
+}
+
 }  // namespace tools

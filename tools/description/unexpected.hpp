@@ -15,4 +15,7 @@ std::vector<std::string> names_of_options(const CLI::App& command);
 // word is no option. An option that its subcommands have belongs after them.
 std::string unexpected(const CLI::App& command, const std::string& word);
 
+// "B is missing: the second filter.", of a word that the command must have.
+std::string missing(const CLI::App& command, const std::string& name);
+
 }  // namespace tools

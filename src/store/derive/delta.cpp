@@ -48,9 +48,10 @@ Result<RestingFile> open_resting(const std::string& path, const DeltaOptions& op
 
 Error check_bits_stay(const std::string& path, const layout::Row& row) {
   if (row.bits_stay) return {};
-  return base::fail(Code::kUnsupported,
-                    path + ": filters of the layout " + row.info.name +
-                        " have no deltas, for a body of them can lose bits, or grow. Send a new file.");
+  return base::fail(Code::kUnsupported, path + ": filters of the layout " + row.info.name + " have no deltas, for " +
+                                            (row.info.can.add ? "a body of them can lose bits, or grow"
+                                                              : "one more key may change any of their bits") +
+                                            ". Send a new file.");
 }
 
 std::string differences_in_words(const format::Identity& before, const format::Identity& after) {
