@@ -79,6 +79,7 @@ class Delta(BfCase):
             self.good("build", name, "--layout", "static", "-q", input=name.encode() + b"\n")
         self.refused("delta", "other", "more", "e", says="other: filters of the layout static have no deltas, for one more key may change any of their bits. Send a new file.")
         os.remove(self.path("other"))
+        os.remove(self.path("more"))
         for different, shape in (("seed", ["--capacity", "20300", "--seed", "8"]), ("number of bits", ["--capacity", "30k", "--seed", "7"]),
                                  ("hash", ["--capacity", "20300", "--hash", "external"]), ("number of probes", ["--bits", "202752", "--probes", "5", "--seed", "7"]),
                                  ("layout", ["--capacity", "20300", "--seed", "7", "--layout", "classic"])):

@@ -40,7 +40,7 @@ class InPlace(BfCase):
                       ["plan", "--like", "text", "--format", "guava", "-n", "5"]):
             self.refused(*words, says="text: is not a filter that Guava wrote: its strategy is 49, not 0 or 1. Give another --format (bf help formats), or the "
                                       "file as the other program wrote it.")
-        self.good("build", "g", "--layout", "classic", "--hash", "guava", "-n", "9", "-q", input=b"k\n")
+        self.good("build", "g", "--layout", "classic", "--hash", "guava", "-n", "900", "-q", input=b"k\n")
         self.good("export", "g", "guava", "--format", "guava", "-q")
         for words in (["import", "guava", "f", "--format", "dcso"], ["contains", "guava", "--format", "dcso", "k"]):
             self.refused(*words, says="guava: is not a file of DCSO's bloom: it does not begin with the number 1. It looks like one of the format guava: give "
