@@ -68,9 +68,10 @@ void refuse_other_kind(const bfstore::Error& error, const std::string& file, boo
 
 // Throws Failure if the file lists the parts of a set, and the error is that one of them does not exist.
 void refuse_set_without_part(const bfstore::Error& error, const std::string& file) {
-  if (error.code != bfstore::Code::kNotFound || !error.message.starts_with(file + ", line ")) return;
-  const std::string part = error.message.substr(0, error.message.rfind(": no such file"));
-  throw Failure(part + ": no such file. Put this part back, or correct its path in " + file +
+  constexpr std::string_view kGone = ": no such file.";
+  const std::size_t at = error.message.rfind(kGone);
+  if (at == std::string::npos || !error.message.starts_with(file + ", line ")) return;
+  throw Failure(error.message.substr(0, at + kGone.size()) + " Put this part back, or correct its path in " + file +
                 ". Without its line, each of its keys is maybe.");
 }
 

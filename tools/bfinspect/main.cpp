@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -258,11 +257,13 @@ int run_parsed(const Arguments& arguments) {
 
 // CLI11 takes the last word first.
 std::vector<std::string> masked_words(int argc, char** argv) {
-  std::vector<std::string> words(std::make_reverse_iterator(argv + argc), std::make_reverse_iterator(argv + 1));
+  std::vector<std::string> words(argv + 1, argv + argc);
+  const auto first_name = std::find(words.begin(), words.end(), "--");
+  std::transform(words.begin(), first_name, words.begin(), tools::spelled);
   for (std::string& word : words) {
-    word = tools::spelled(std::move(word));
     if (word.starts_with('[')) word.insert(word.begin(), tools::kMask);
   }
+  std::reverse(words.begin(), words.end());
   return words;
 }
 
