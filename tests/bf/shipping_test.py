@@ -194,6 +194,14 @@ class Shipping(BfCase):
             self.answers(NEW)
         self.assertEqual(self.content("machine/before.bf"), before)
 
+    def test_a_bf_that_does_not_run_removes_no_list(self):
+        self.type_the_page()
+        os.mkdir(self.path("shims"))
+        self.write("shims/bf", b"#!/bin/sh\nexit 127\n")
+        now = self.content("machine/now.bf")
+        self.type("chmod +x shims/bf && PATH=$PWD/shims:$PATH sh machine/update", code=127, errors=": failed while looking at what is here. The list in place stays.\n")
+        self.assertEqual(self.content("machine/now.bf"), now)
+
     # A run that was killed between two steps left an old list as that of now.
     def test_a_kill_anywhere_leaves_what_the_next_run_mends(self):
         self.type_the_page(GO_BACK)
