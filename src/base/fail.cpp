@@ -35,7 +35,7 @@ std::string_view what_to_do_about(int os_errno) noexcept {
     case EDQUOT:
       return "Free some space, or use another disk.";
     case EFBIG:
-      return "Raise the limit of file sizes, or make a smaller filter.";
+      return "Raise the limit of file sizes (ulimit -f), or make a smaller filter.";
     case EACCES:
     case EPERM:
       return "Check the permissions of the file and its folder.";
@@ -43,7 +43,7 @@ std::string_view what_to_do_about(int os_errno) noexcept {
       return "Use a filesystem that can be written to.";
     case EMFILE:
     case ENFILE:
-      return "Close some files, or raise the limit of open files.";
+      return "Close some files, or raise the limit of open files (ulimit -n).";
     case ENOMEM:
       return "Free some memory.";
     case ENOTDIR:

@@ -161,7 +161,7 @@ class Metrics(MetricsCase):
             with open(other, "wb") as file:
                 file.write(text)
             done = self.run_inspector("--prometheus", "--output", other, good)
-            self.assertEqual((done.returncode, b"bfstore.prom: has no metrics of bfstore." in done.stderr), (3, True), done)
+            self.assertEqual((done.returncode, b"bfstore.prom: has no metrics of bfstore, and --output replaces these alone. Choose another name, or move it away first (mv)." in done.stderr), (3, True), done)
             with open(other, "rb") as file:
                 self.assertEqual(file.read(), text)
         refused = self.run_inspector("--prometheus", "--output", good, good)

@@ -230,7 +230,8 @@ int print_metrics(const Arguments& arguments) {
   if (arguments.output.empty()) return finish(metrics_of(files), worst);
   if (!may_be_metrics(arguments.output))
     return complain(arguments.output +
-                    ": has no metrics of bfstore. If it may go, remove it first (rm), or choose another name.");
+                    ": has no metrics of bfstore, and --output replaces these alone. Choose another "
+                    "name, or move it away first (mv).");
   constexpr bool kReplace = true;  // the metrics of the last time
   return write_file(arguments.output, kReplace, metrics_of(files), worst);
 }

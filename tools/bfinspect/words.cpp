@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "damaged.hpp"
 #include "text.hpp"
 
 namespace bfinspect {
@@ -43,13 +44,6 @@ constexpr Signature kSignatures[] = {
      "xz data: perhaps a compressed filter; decompress it first"},
     {"BZh"sv, "bzip2 data: perhaps a compressed filter; decompress it first"},
     {"PK\3\4"sv, "a zip archive"},
-    // The magic bytes of bfstore have bytes that careless copies change, like those of PNG.
-    {"\x89"
-     "BFS\n\x1a\n"sv,
-     "a filter file whose line ends were converted: copy it again, in binary mode"},
-    {"\x09"
-     "BFS"sv,
-     "a filter file that lost the eighth bit of its bytes: copy it again, in binary mode"},
     {"\x89"
      "BFS"sv,
      "a filter file whose first bytes are damaged"},
@@ -69,6 +63,8 @@ bool is_text(std::string_view bytes) {
 constexpr const char* kTextLikeness = "text: perhaps a list of keys";
 
 std::string content_likeness(std::string_view first_bytes) {
+  if (const char* const changed = tools::changed_filter(first_bytes); changed != nullptr)
+    return std::string(changed) + ": copy it again, in binary mode";
   for (const Signature& signature : kSignatures) {
     if (first_bytes.starts_with(signature.bytes)) return signature.name;
   }
@@ -380,19 +376,20 @@ std::string way_out(const Facts& facts) {
     return "Give the paths of the parts that it lists. To ask all of them together: bf contains.";
   if (!facts.report.identity && !is_start_of_filter(facts)) {
     const std::string list = likeness(facts) == kTextLikeness ? facts.report.path : "KEYS";
-    return "Give the path of a filter file, or make one: bf create FILE --capacity N, or bf build FILE --from " + list +
-           ".";
+    return std::string("Give the path of a filter file, or make one") +
+           (facts.report.file_bytes == 0 ? " in its place (--force)" : "") +
+           ": bf create FILE --capacity N, or bf build FILE --from " + list + ".";
   }
   if (has_problem(facts, Code::kVersion) || has_problem(facts, Code::kFeature) || has_problem(facts, Code::kCanary)) {
     return "Use the bfstore that made it or a later one, or rebuild it from its keys (bf build).";
   }
+  const auto& identity = facts.report.identity;
+  const std::string again = "Do not trust its \"no\". Rebuild it from its keys (bf build), " +
+                            tools::or_put_copy_back(facts.report.path, identity && identity->seal);
   if (has_problem(facts, Code::kDamaged)) {
-    return "Do not trust its \"no\". Rebuild it from its keys (bf build), or put an undamaged copy of this same sealed "
-           "file in its place (bf seal COPY FILE --force). Until then bf contains --tolerate-damage answers \"maybe\" "
-           "for keys in damaged places.";
+    return again + " Until then bf contains --tolerate-damage answers \"maybe\" for keys in damaged places.";
   }
-  return "Do not trust its \"no\". Rebuild it from its keys (bf build), or put a copy back by the three steps of bf "
-         "copy --help.";
+  return again;
 }
 
 }  // namespace bfinspect

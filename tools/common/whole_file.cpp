@@ -33,8 +33,7 @@ mode_t less_the_umask(unsigned mode) {
 void refuse_a_filter(const std::string& path) {
   const bfstore::Result<bfstore::Report> there = bfstore::inspect(path, false);
   if (there && there->identity)
-    throw Failure(path +
-                  ": is a filter, whose users would not learn that it is gone. Remove it, or choose another name.");
+    throw Failure(path + ": is a filter, whose users would not learn that it is gone. Choose another name.");
 }
 
 // A device or a FIFO would become a regular file. A link would be replaced, and not the file that it leads to.
@@ -103,7 +102,7 @@ void write_whole(const std::string& path, std::string_view bytes, bool replace, 
   struct stat before {};
   const bool is_there = ::lstat(path.c_str(), &before) == 0;
   if (is_there) refuse_other_kinds(path, before.st_mode);
-  if (replace) refuse_a_filter(path);
+  if (is_there) refuse_a_filter(path);
   const bool replaces = replace && is_there;
   const Temporary file(path);
   file.write(bytes);
