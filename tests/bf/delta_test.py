@@ -67,7 +67,10 @@ class Delta(BfCase):
         self.good("apply", "monday", "d", "here", "--force", "-q")
         self.assertTrue(self.is_same("here", "tuesday"))
         self.refused("delta", "monday", "tuesday", "d", says="--force")
-        self.refused("delta", "monday", "tuesday", "here", "--force", says=("here: is not a delta", "another name"))
+        self.refused("delta", "monday", "tuesday", "here", "--force", says="here: is no delta, and --force replaces deltas alone. Choose another name, or move it away first (mv).")
+        # "Is not a delta. Remove it" was said of a filter of which the delta is made.
+        for name in ("monday", "tuesday"):
+            self.refused("delta", "monday", "tuesday", name, "--force", says=f"{name}: is one of the two filters, of which the delta is made. Give DELTA another name.")
 
     def test_filters_without_deltas_are_refused_and_the_message_says_what_to_send(self):
         self.make()

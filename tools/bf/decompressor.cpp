@@ -46,7 +46,7 @@ Decompressor::Decompressor(std::string program, std::string options, int input_f
   std::array<int, 2> ends{};
   errors_ = ::memfd_create("errors", MFD_CLOEXEC);
   if (errors_ < 0 || ::pipe2(ends.data(), O_CLOEXEC) != 0)
-    throw Failure(name_ + ": cannot decompress it: " + std::strerror(errno));
+    throw Failure(name_ + ": cannot decompress it: " + tools::system_words(errno) + ".");
   output_ = ends[0];
   ::fcntl(output_, F_SETPIPE_SZ, kPipeBytes);
   posix_spawn_file_actions_t actions;

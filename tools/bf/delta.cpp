@@ -48,6 +48,11 @@ bfstore::DeltaOptions delta_options(const Arguments& arguments) {
 
 int delta(const Arguments& arguments) {
   interrupt::defer();
+  for (const std::string& filter : {arguments.file, arguments.target}) {
+    if (is_same_file(arguments.raw, filter))
+      throw Failure(arguments.raw +
+                    ": is one of the two filters, of which the delta is made. Give DELTA another name.");
+  }
   refuse_taken(arguments.raw, true);  // make_delta() asks for --force
   const bfstore::Error error =
       bfstore::make_delta(arguments.file, arguments.target, arguments.raw, delta_options(arguments));

@@ -18,7 +18,8 @@ class KeptDigests {
  public:
   static constexpr std::size_t kInMemory = std::size_t{1} << 20;  // 8 MiB
 
-  explicit KeptDigests(std::size_t in_memory = kInMemory) : in_memory_(in_memory) {}
+  explicit KeptDigests(std::size_t in_memory = kInMemory, const char* instead = "give --capacity, which keeps nothing")
+      : in_memory_(in_memory), instead_(instead) {}
 
   // Throws Failure if the file has no room.
   void append(std::span<const std::uint64_t> digests);
@@ -41,6 +42,7 @@ class KeptDigests {
   static constexpr std::size_t kPiece = std::size_t{1} << 16;
 
   std::size_t in_memory_;
+  const char* instead_;  // see Spool
   std::vector<std::uint64_t> last_;
   std::optional<Spool> spool_;
   std::uint64_t spooled_ = 0;

@@ -1,6 +1,7 @@
 // See key_reader.hpp.
 #include "key_reader.hpp"
 
+#include "amounts.hpp"
 #include "bytes.hpp"
 #include "failures.hpp"
 #include "interrupt.hpp"
@@ -151,7 +152,9 @@ void KeyReader::make_room() {
   }
   const std::size_t larger = std::min(capacity_ * 2, std::max(capacity_, max_key_bytes_) + 1);
   char* const grown = static_cast<char*>(std::realloc(buffer_.get(), larger + kBlockBytes));
-  if (grown == nullptr) throw std::bad_alloc();
+  if (grown == nullptr)
+    throw Failure(name() + ": out of memory: a key has more than " + tools::human_bytes(end_) + ", and " +
+                  tools::human_bytes(larger) + " are needed to read on. " + tools::memory_words());
   std::ignore = buffer_.release();
   buffer_.reset(grown);
   capacity_ = larger;

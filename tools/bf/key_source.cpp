@@ -54,7 +54,7 @@ std::size_t go_on(Read read, int fd, const std::string& name) {
       pollfd waiting{fd, POLLIN, 0};
       ::poll(&waiting, 1, -1);
     } else if (errno != EINTR) {
-      throw Failure(name + ": cannot read the keys: " + std::strerror(errno));
+      throw Failure(name + ": cannot read the keys: " + tools::system_words(errno) + ".");
     }
   }
 }
@@ -85,7 +85,7 @@ KeySource::KeySource(const std::string& from, const std::string& what, ListForma
   fd_ = from == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
                     : ::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | (may_lack_writer ? O_NONBLOCK : 0));
   if (fd_ < 0 && errno == ENOENT) throw Failure(name_ + ": no such file. Give the path of a file with " + what + ".");
-  if (fd_ < 0) throw Failure(name_ + ": cannot open " + what + ": " + tools::system_words(errno) + ".");
+  if (fd_ < 0) throw Failure(name_ + ": cannot open " + what + ": " + tools::not_opened_words(from, errno));
   try {
     const struct stat facts = stat_of(fd_);
     if (S_ISDIR(facts.st_mode)) throw Failure(name_ + ": a directory. Give the path of a file with " + what + ".");
@@ -146,6 +146,10 @@ void KeySource::begin() {
   if (format_.any_bytes || is_terminal()) return;
   for (bool decompressed = false;; decompressed = true) {
     const auto kind = kind_of(head());
+    if (!kind && format_.is_text() && looks_like_digests())
+      throw BadList(name_ +
+                    ": is no text. If bf digest wrote it, bf build takes it (--digests --like FILTER). If the keys are "
+                    "any bytes: --binary.");
     if (!kind) return;
     if (kind->mark != 0) {
       has_mark_ = true;
@@ -156,6 +160,11 @@ void KeySource::begin() {
     if (decompressed) throw BadList(what + " more than once. Decompress it first.");
     decompress(*kind);
   }
+}
+
+bool KeySource::looks_like_digests() const {
+  const auto size = bytes();
+  return size && *size % sizeof(std::uint64_t) == 0 && look_like_digests(head());
 }
 
 std::string KeySource::head() const {
@@ -251,7 +260,7 @@ void KeySource::rewind() {
 }
 
 void KeySource::spool() {
-  Spool copy;
+  Spool copy("give the keys in a file (--from PATH)");
   std::vector<char> buffer(kBufferBytes);
   Progress progress("reading " + name_, std::nullopt, !is_terminal());
   std::uint64_t total = 0;

@@ -51,6 +51,8 @@ class KeySource {
   // Looks at the first bytes, once, and waits for them if necessary. Every reader calls it before it reads. Skips a
   // mark at the beginning, and reads a compressed list through its program. Throws Failure if the bytes are not a list.
   void begin();
+  // True if it is a file of digests, as far as its first bytes tell.
+  [[nodiscard]] bool looks_like_digests() const;
   // A reader calls it at the end. Throws Failure if the list could not be decompressed as a whole.
   void ended();
   // A reader calls it for the end of a line. Throws Failure if another line ended differently.

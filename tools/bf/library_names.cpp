@@ -39,6 +39,8 @@ constexpr std::array kNames{
         " bytes are too few for a header and a filter. Give more.",
         " bytes (--max-bytes) are too few for a header and a filter, whatever the other numbers are. The smallest file "
         "has 20,488 bytes."},
+    Name{"is not a delta. Remove it, or choose another name.",
+         "is no delta, and --force replaces deltas alone. Choose another name, or move it away first (mv)."},
     Name{"list of seeds. Give one, such as", "list of seeds. Give --seeds, such as"}};
 
 // "100000000 keys" becomes "100,000,000 keys", as in bf's own words. Bytes of a path stay.

@@ -23,7 +23,7 @@ class Copy {
  public:
   explicit Copy(const std::string& name) {
     if (::pipe2(ends_.data(), O_CLOEXEC) != 0)
-      throw Failure(name + ": its beginning cannot be looked at: " + std::strerror(errno) + ".");
+      throw Failure(name + ": its beginning cannot be looked at: " + tools::system_words(errno) + ".");
   }
   ~Copy() {
     ::close(ends_[0]);

@@ -2,6 +2,8 @@
 // the .xz file format 1.2, the LZ4 frame format 1.6, tar(5)).
 #include "list_kind.hpp"
 
+#include "damaged.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -92,11 +94,30 @@ bool may_become_bzip2(std::string_view head) {
 }  // namespace
 
 std::optional<ListKind> kind_of(std::string_view head) {
+  if (const char* const changed = tools::changed_filter(head); changed != nullptr)
+    return ListKind{changed, {}, kAFilterHasNone};
   if (is_bzip2(head)) return ListKind{"compressed with bzip2", "bzip2", {}};
   if (tools::is_tar(head)) return ListKind{"a tar archive", {}, kTakeOut};
   const auto* const found =
       std::find_if(kMagics.begin(), kMagics.end(), [&](const Magic& magic) { return head.starts_with(magic.bytes); });
   return found == kMagics.end() ? std::nullopt : std::optional(found->kind);
+}
+
+// Of random bytes a half is above 127, and an eighth are control characters, which no text has. Half the bytes of
+// UTF-16 are zeros, and so are many of other binary formats.
+bool look_like_digests(std::string_view head) {
+  constexpr std::size_t kEnough = 256;
+  if (head.size() < kEnough) return false;
+  std::size_t high = 0;
+  std::size_t controls = 0;
+  std::size_t nuls = 0;
+  for (const char c : head) {
+    if ((static_cast<unsigned char>(c) & 0x80U) != 0) ++high;
+    if (c >= 0 && c < ' ' && c != '\n' && c != '\r' && c != '\t') ++controls;
+    if (c == '\0') ++nuls;
+  }
+  const std::size_t all = head.size();
+  return high > all * 3 / 8 && high < all * 5 / 8 && controls > all / 20 && controls < all / 5 && nuls < all / 32;
 }
 
 std::string way_out_instead_of_filter(const ListKind& kind, const std::string& path, bool keys) {
@@ -109,6 +130,7 @@ std::string way_out_instead_of_filter(const ListKind& kind, const std::string& p
            std::string(kind.options) + " " + path + " > FILE.";
   if (is_text && keys) return as_list;
   if (is_text || kind.way_out == kGiveAnother) return "Give the path of a filter.";
+  if (kind.way_out == kAFilterHasNone) return tools::kTransferAgain + std::string(".");
   if (kind.way_out == kTakeOut) return "If a filter is in it, take it out first.";
   return std::string(kind.way_out) + ".";
 }

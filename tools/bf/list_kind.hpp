@@ -30,6 +30,10 @@ inline constexpr std::size_t kHeadBytes = tools::kTarBytes;
 // Returns nothing if it may be lines of text.
 std::optional<ListKind> kind_of(std::string_view head);
 
+// True for bytes that are as random as digests are (bf digest), and as nothing else is that a list of keys may be. A
+// few bytes tell nothing.
+bool look_like_digests(std::string_view head);
+
 // What a user does who gave the path of such a file as that of a filter. `keys`: the command takes a list of keys, too.
 std::string way_out_instead_of_filter(const ListKind& kind, const std::string& path, bool keys);
 

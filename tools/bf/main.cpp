@@ -10,6 +10,7 @@
 #include "terminal.hpp"
 
 #include <new>
+#include <string>
 #include <string_view>
 
 namespace {
@@ -21,7 +22,11 @@ int run(bf::Arguments& arguments) {
     for (const std::string* name : {&arguments.file, &arguments.target, &arguments.raw})
       bf::refuse_secret_file(arguments.secret_file, *name);
   }
-  return arguments.command->run(arguments);
+  try {
+    return arguments.command->run(arguments);
+  } catch (const std::bad_alloc&) {
+    throw bf::Failure(std::string(arguments.command->name) + ": out of memory. " + tools::memory_words());
+  }
 }
 
 int run(const std::string& text) {
@@ -38,7 +43,7 @@ int run_reporting(int argc, char** argv) {
   } catch (const bf::Failure& failure) {
     bf::complain(failure.what());
   } catch (const std::bad_alloc&) {
-    bf::complain("out of memory");
+    bf::complain("out of memory. " + tools::memory_words());
   }
   return 2;
 }

@@ -54,7 +54,8 @@ void allow_files(std::uint64_t count) {
                 std::to_string(limit.rlim_max) + ". Give fewer parts, or raise the limit (ulimit -Hn).");
 }
 
-Spool::Spool() : directory_(temporary_directory()), fd_(open_unnamed(directory_)) {
+Spool::Spool(const char* instead)
+    : directory_(temporary_directory()), instead_(instead), fd_(open_unnamed(directory_)) {
   if (fd_ < 0) fail();
 }
 
@@ -85,7 +86,7 @@ void Spool::read(std::span<std::byte> into, std::uint64_t offset) const {
 
 void Spool::fail() const {
   throw Failure(directory_ + ": cannot keep what was read there: " + std::strerror(errno) +
-                ". Set TMPDIR to a directory with room, or give --capacity, which keeps nothing.");
+                ". Set TMPDIR to a directory with more room (TMPDIR=DIR bf ...), or " + instead_ + ".");
 }
 
 }  // namespace bf

@@ -14,8 +14,8 @@ void allow_files(std::uint64_t count);
 
 class Spool {
  public:
-  // These throw Failure, which names the directory.
-  Spool();
+  // These throw Failure, which names the directory. `instead`: what a user without room can do besides giving more.
+  explicit Spool(const char* instead);
   void append(std::span<const std::byte> bytes);
   // Reads bytes from `offset`, which were appended before.
   void read(std::span<std::byte> into, std::uint64_t offset) const;
@@ -31,6 +31,7 @@ class Spool {
   [[noreturn]] void fail() const;
 
   std::string directory_;
+  const char* instead_;
   int fd_ = -1;
 };
 
