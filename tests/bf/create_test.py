@@ -310,8 +310,9 @@ class Refusals(BfCase):
     def test_an_existing_file_is_never_touched_without_force(self):
         for data in [b"precious", b""]:
             self.write("f", data)
-            self.refused("create", "f", "--capacity", "9", says="f: exists already, and is no filter. Choose another name.")
-            self.refused("build", "f", "--from", "-", says="f: exists already, and is no filter. Choose another name.")
+            says = "is no filter. Choose another name." if data else "is empty. Replace it (--force), or choose another name."
+            self.refused("create", "f", "--capacity", "9", says="f: exists already, and " + says)
+            self.refused("build", "f", "--from", "-", says="f: exists already, and " + says)
             with open(self.path("f"), "rb") as file:
                 self.assertEqual(file.read(), data)
         self.good("create", "f", "--capacity", "9", "--force", "-q")
@@ -374,7 +375,9 @@ class Refusals(BfCase):
             self.good("add", "f", "-q", "three")
             self.assert_warning(self.run_bf(*command).stderr, says="f: replaced a filter of about ")
             self.good("add", "f", "-q", "three")
-            self.good(*command, "-q")
+            quiet = self.run_bf(*command, "-q")  # -q once hid it
+            self.assertEqual(quiet.stdout, b"")
+            self.assert_warning(quiet.stderr, says="f: replaced a filter of about ")
 
     def test_what_is_no_file_is_never_replaced(self):
         os.mkdir(self.path("d"))
@@ -418,7 +421,7 @@ class Refusals(BfCase):
         self.refused("create", "d/f", "--capacity", "9", says=[
             "d/f: creating it in its folder: Permission denied. Check the permissions of the file and its folder. "
             f"The mode of the folder is 0500, its owner user {owner}, its group ", f"and this process is user {user}."])
-        self.refused("plan", "-n", "9", "--svg", "d/f", says=f"d/f: this process, of user {user}, may not make it in its folder: Permission denied. Check the permissions")
+        self.refused("plan", "-n", "9", "--svg", "d/f", says=f"d/f: cannot make it in its folder: Permission denied. Check the permissions of the file and its folder. The mode of the folder is 0500, its owner user ")
 
     def test_messages_are_one_safe_line_whatever_the_name(self):
         line = self.refused("create", b"no\n\x1b[31m\xff\xc2\x9b\xc3\xa9/f", "--capacity", "9")

@@ -1,4 +1,5 @@
 """bf and files that are in use, killed, copied, overwritten, too large, or on a poor filesystem."""
+import json
 import os
 import resource
 import shutil
@@ -55,7 +56,7 @@ class Faults(BfCase):
         key = b"k" * (100 << 20)
         for command in (["contains", "f"], ["contains", "f", "--absent"], ["contains", "f", "--count"], ["add", "f"],
                         ["build", "g", "--from", "-"]):
-            self.refused(*command, input=key, preexec_fn=limit_memory, says="memory")
+            self.refused(*command, input=key, preexec_fn=limit_memory, says=["standard input: out of memory: a key has more than ", " are needed to read on. This process may have 64.0 MiB of addresses: raise that limit (ulimit -v)."])
         self.assertEqual(self.files(), ["f"])
         self.assertEqual(header(self.path("f"))["keys_added"], 0)
 
@@ -66,7 +67,20 @@ class Faults(BfCase):
         self.overwrite(bytes(8))
         stdout, stderr = adding.communicate(b"two\n", timeout=PATIENCE)
         self.assertEqual((adding.returncode, stdout), (2, b""))
-        self.assert_complaint(stderr, says="f: ")
+        self.assert_complaint(stderr, says=["f: adding stopped after 1 key: the file was truncated, overwritten or zero-filled while it was in use. Another program wrote to "
+                                            "the file, or the disk failed. Build it again from all keys (bf build --force), or put a copy back by the three steps of bf copy --help."])
+
+    def test_a_filter_truncated_under_a_remove_is_built_again_without_the_keys_of_the_list(self):
+        self.good("create", "g", "-q", "--layout", "counting", *SURE)
+        self.good("add", "g", "-q", "one", "two")
+        removing = self.spawn("remove", "g")
+        os.write(removing.stdin.fileno(), b"one\n")
+        self.wait_until_it(removing, lambda: json.loads(self.run_bf("inspect", "--json", "g").stdout)["keys_removed"] == 1)
+        os.truncate(self.path("g"), LIVE_WORD_AT + 4096)
+        stdout, stderr = removing.communicate(b"two\n", timeout=PATIENCE)
+        self.assertEqual((removing.returncode, stdout), (2, b""))
+        self.assert_complaint(stderr, says=["g: removing stopped after 1 key: ", "Build it again from all keys (bf build --force)",
+                                            "The first 1 of the list are done", "Leave all keys of the list out when you build it again."])
 
     def asked_one_key(self, *flags):
         """Starts a bf contains that has answered one key and waits for more."""
@@ -165,10 +179,35 @@ class Faults(BfCase):
                      says="g: ")
         self.assertEqual(self.files(), ["f"])
 
+    def test_a_limit_of_open_files_is_named_with_the_command_that_raises_it(self):
+        for files in range(5, 9):
+            done = self.run_bf("contains", "f", "one", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files)))
+            if done.returncode == 2 and b"shared libraries" not in done.stderr:
+                self.assert_complaint(done.stderr, says="Too many open files. Close some files, or raise the limit of open files (ulimit -n).")
+
+    def test_a_file_without_permission_says_for_what_and_who_has_it(self):
+        self.write("keys", b"one\n")
+        os.chmod(self.path("keys"), 0o600)
+        os.chmod(self.path("f"), 0o644)
+        os.chmod(self.dir, 0o755)
+        self.without_privileges()
+        if not self.user:
+            return self.assertNotEqual(os.geteuid(), 0)
+        rights = ", its owner user 0, its group 0, and this process is user 65534."
+        for command in (["add", "f", "one"], ["add", "f", "one", "--create", *SURE], ["recover", "f", "one"], ["finish-filling", "f"]):
+            self.refused(*command, says=["f: opening it for writing: Permission denied.", "Its mode is 0644" + rights])
+        self.refused("contains", "f", "--from", "keys", says=["keys: cannot open the keys: Permission denied.", "Its mode is 0600" + rights])
+        self.refused("plan", "-n", "100", "--svg", "picture.svg", says=["picture.svg: cannot make it in its folder: Permission denied.", "The mode of the folder is 0755" + rights])
+
     def test_a_spool_beyond_the_size_limit_names_the_directory(self):
         env = dict(os.environ, TMPDIR=self.dir)
         self.refused("build", "g", "--from", "-", env=env, input=MORE_THAN_MEMORY,
-                     preexec_fn=limit_files_to_a_mebibyte, says=[self.dir + ": ", "TMPDIR", "--capacity"])
+                     preexec_fn=limit_files_to_a_mebibyte, says=[self.dir + ": ", "TMPDIR", "give --capacity, which keeps nothing."])
+        self.write("keys", MORE_THAN_MEMORY * 4)
+        said = self.refused("build", "g", "--from", "keys", "--parts", "2", env=env, preexec_fn=limit_files_to_a_mebibyte,
+                            says=[self.dir + ": ", "(TMPDIR=DIR bf ...)", "or leave --parts out, which takes 8 bytes of each key there."])
+        self.assertNotIn(b"--capacity", said)  # with it --parts keeps as much
+        os.unlink(self.path("keys"))
         self.assertEqual(self.files(), ["f"])
 
 

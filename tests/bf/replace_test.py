@@ -133,7 +133,7 @@ class Replace(BfCase):
         for command in commands:
             for text in (b"precious\n", b"x", b"\x89BFX", b"\0" * 300 + b"x"):
                 self.write("list", text)
-                self.refused(*command, "--force", says="list: is no filter, and --force replaces filters alone. If it may go, remove it first (rm)")
+                self.refused(*command, "--force", says="list: is no filter, and --force replaces filters alone. Choose another name, or move it away first (mv).")
                 self.assertEqual(pathlib.Path(self.path("list")).read_bytes()[:9], text[:9])
             for left in (b"", bytes(4096), b"\x89BFS", b"\x89BFS\r\n\x1a\nbroken"):
                 self.write("list", left)

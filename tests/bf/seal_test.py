@@ -71,11 +71,69 @@ class Seal(BfCase):
         self.good(*command.split()[1:])
         self.good("verify", "s")
 
+    def test_each_command_of_a_message_about_damage_works_for_every_layout(self):
+        # Of a static file they led to the three steps of bf copy --help, whose first one failed: "Copy twice."
+        ways = {"static": ["--layout", "static"], "blocked": [], "counting": ["--layout", "counting"], "window": ["--window", "24h"],
+                "growing": ["--layout", "growing", "--capacity", "30k", "--capacity-at-most", "1M"]}
+        accidents = {"cut": lambda: os.truncate(self.path("s"), os.path.getsize(self.path("s")) - 1), "cut in the header": lambda: os.truncate(self.path("s"), 2000),
+                     "header": lambda: self.damage(40, b"XX"), "zeros": lambda: self.write("s", bytes(30000)), "empty": lambda: self.write("s", b"")}
+        for layout, options in ways.items():
+            for sealed in ([False] if layout in ("static", "growing") else [False, True]):
+                for name, accident in accidents.items():
+                    for copied in ("cp", "copy"):
+                        with self.subTest(layout=layout, sealed=sealed, accident=name, copied=copied):
+                            self.put_back(options, layout == "static" or sealed, sealed, accident, copied)
+
+    def put_back(self, options, never_changes, sealed, accident, copied):
+        for name in ("s", "COPY"):
+            if os.path.exists(self.path(name)):
+                os.unlink(self.path(name))
+        if "growing" in options:
+            self.good("create", "s", "-q", *options)
+            self.good("add", "s", "-q", input=KEYS)
+        else:
+            self.good("build", "s", "-q", "--from", "-", *options, input=KEYS)
+        if sealed:
+            self.good("seal", "s", "s", "-q", "--force")
+        if copied == "cp":
+            shutil.copy(self.path("s"), self.path("COPY"))
+        else:
+            self.good("seal" if sealed else "copy", "s", "COPY", "-q")
+        accident()
+        said = self.refused("contains", "s", "key 1").decode()
+        if "(bf seal COPY s --force)" in said:
+            self.assertTrue(never_changes)
+            done = self.run_bf("seal", "COPY", "s", "--force", "-q")
+            if done.returncode != 0:  # bf cannot tell that it is a copy of this file, and says how to tell it
+                self.assertIn(b"If COPY was copied from this file after its last key came, or if these keys may go: --accept-loss.", done.stderr)
+                self.assertEqual(copied, "copy")
+                self.good("seal", "COPY", "s", "--force", "--accept-loss", "-q")
+        elif "bf copy --help" in said:
+            self.three_steps(never_changes and not sealed)
+        else:
+            self.assertIn("s: is empty. To make a filter in its place: bf build, create or copy with --force.", said)
+            self.good("copy", "COPY", "s", "--force", "-q")
+        self.assertEqual(self.good("contains", "s", "--count", input=KEYS), b"maybe\t20000\nabsent\t0\n")
+
+    def three_steps(self, static):
+        help_words = " ".join(self.good("copy", "--help").decode().split())
+        self.assertIn("bf copy --filling --force backup/users.bf users.bf", help_words)
+        self.assertIn("A static or sealed filter gets no keys after it was made: bf seal COPY FILE --force puts a copy of the same file back in one step.", help_words)
+        if not static:
+            self.good("copy", "--filling", "--force", "COPY", "s", "-q")
+            self.good("add", "s", "-q", input=b"key 1\n")
+            self.good("finish-filling", "s", "-q")
+            return
+        self.refused("copy", "--filling", "--force", "COPY", "s", says="COPY: no keys are added to a filter of the layout static, so its copy has none to wait for. "
+                                                                      "Leave --filling out: bf copy COPY s --force.")
+        self.refused("copy", "COPY", "s", "--force", says="Build it again (bf build --force). If COPY was copied from this file after its last key came")
+        self.good("seal", "COPY", "s", "--force", "--accept-loss", "-q")
+
     def test_a_damaged_one_is_not_replaced_by_another_file_and_that_says_that_it_is_damaged(self):
         self.make()
         self.damage(BODY)
         says = ["s: is damaged, so bf cannot tell whether keys would be lost that f lacks", "Give an undamaged copy of this same sealed file (bf seal COPY s --force), "
-                "or build it again (bf build --force). If these keys may go, or f has them: --accept-loss."]
+                "or build it again (bf build --force). If f was copied from this file after its last key came, or if these keys may go: --accept-loss."]
         self.refused("seal", "f", "s", "--force", says=says)
         self.refused("copy", "f", "s", "--force", says=says)
         self.damage(4096, bytes(8192))

@@ -312,7 +312,7 @@ class Usage(BfCase):
     def test_messages_say_what_to_do(self):
         self.write("empty", b"")
         for command in ("contains", "add"):
-            self.refused(command, "empty", "a", says="empty: not a bfstore file (it is empty). Give the path of a filter.")
+            self.refused(command, "empty", "a", says="empty: is empty. To make a filter in its place: bf build, create or copy with --force.")
         self.refused("create", "f", "--capacity", "9", "-p", "1", says="is not a number above 0 and below 1, such as 0.01 or 1%")
         self.good("create", "small", "-q", "--bits", "64Ki", "--probes", "5", "--seed", "1")
         self.good("create", "other", "-q", "--bits", "96Ki", "--probes", "5", "--seed", "1")

@@ -278,7 +278,7 @@ int add(const Arguments& arguments) {
   const std::string making =
       created ? "created, " + shape_words(filter.stats(), arguments.file) + rounded_words(arguments, filter) + "; "
               : "";
-  if (created && !arguments.quiet) warn_if_useless(filter.shape(), arguments.file);
+  if (created) warn_if_useless(filter.shape(), arguments.file);
   Loader loader(filter, arguments.file, arguments.key_form);
   if (source) {
     add_list(*source, loader);
@@ -288,7 +288,7 @@ int add(const Arguments& arguments) {
     loader.add(std::vector<std::string_view>(arguments.keys.begin(), arguments.keys.end()));
   }
   loader.finish();
-  if (!arguments.quiet) advise_if_past_capacity(filter.stats(), arguments.file);
+  advise_if_past_capacity(filter.stats(), arguments.file);
   if (filter.health() == bfstore::Code::kSuperseded) loader.fail(filter.health());
   refuse_moved(filter, arguments.file, "Add all of these keys again.");
   const auto mark = mark_to_store(arguments, loader, source);
@@ -298,11 +298,13 @@ int add(const Arguments& arguments) {
       arguments.file + ": " + making + key_words(loader.keys_read()) + " added (" + new_words(loader) + ")";
   if (interrupt::pending()) {
     complain(words + interrupted_words(arguments));
-  } else if (!arguments.quiet) {
-    report(words + (mark ? "; mark " + std::to_string(*mark) + " stored" : "") +
-           (mark && whole_keys(loader, source) != loader.keys_read() ? ", without the last key, which may be cut"
-            : source                                                 ? unended_words(*source)
-                                                                     : ""));
+    return 0;
+  }
+  if (source) warn_if_unended(*source);
+  if (!arguments.quiet) {
+    const bool whole = whole_keys(loader, source) == loader.keys_read();
+    report(words +
+           (mark ? "; mark " + std::to_string(*mark) + " stored" + (whole ? "" : ", without the last key") : ""));
   }
   return 0;
 }

@@ -296,6 +296,9 @@ int build(const Arguments& arguments) {
   const bool is_part = arguments.digests && arguments.from != "-";
   if (is_part) refuse_unfinished(arguments.from);
   Input input(arguments, options.note);
+  if (!arguments.digests && arguments.list.any_bytes && input.source().looks_like_digests())
+    warn(input.source().name() + ": looks like digests, and is taken for keys that end in " +
+         (arguments.list.separator == '\0' ? "NUL" : "LF") + ". If bf digest wrote it: --digests instead of --binary.");
   options.replace = refuse_taken(arguments.file, arguments.options.replace, "Add to it (bf add)");
   if (input.source().is_same_file(arguments.file))
     throw Failure(arguments.file + ": is the list of keys itself. Name another file.");
@@ -328,15 +331,15 @@ int build(const Arguments& arguments) {
   const Displaced displaced(arguments);
   publish(filter, arguments.file);
   displaced.report(stats, options.note);
-  if (!arguments.quiet) warn_if_useless(stats.shape, arguments.file);
+  warn_if_useless(stats.shape, arguments.file);
+  advise_if_past_capacity(stats, arguments.file);
+  warn_if_unended(input.source());
   if (!arguments.quiet) {
-    advise_if_past_capacity(stats, arguments.file);
     report(built_words(loader, stats, filter.stats(), arguments.file) +
            (arguments.options.part && !arguments.digests
                 ? "; " + key_words(loader.keys_left_out()) + " of other parts left out"
                 : "") +
-           rounded_words(arguments, filter) + unended_words(input.source()) +
-           (counted ? room_words(epochs_of_window(options)) : ""));
+           rounded_words(arguments, filter) + (counted ? room_words(epochs_of_window(options)) : ""));
   }
   return 0;
 }

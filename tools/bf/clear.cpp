@@ -47,7 +47,7 @@ int clear(const Arguments& arguments) {
   bfstore::Filter filter = make_filter(arguments, options);
   const bfstore::Stats stats = filter.stats();
   check(filter.close(), arguments.file);
-  if (!arguments.quiet && old.state == bfstore::FileState::kInUse) warn(arguments.file + ": " + kWriterHadIt);
+  if (old.state == bfstore::FileState::kInUse) warn(arguments.file + ": " + kWriterHadIt);
   interrupt::obey();
   const std::string unsealed = old.identity && old.identity->seal ? ". It is not sealed any more" : "";
   const std::string filling = options.filling ? ". It answers maybe until bf finish-filling" : "";

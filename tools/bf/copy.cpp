@@ -1,6 +1,12 @@
 // bf copy: makes a clean copy of a filter, which may be in use.
 #include "derived.hpp"
+#include "failures.hpp"
 #include "options.hpp"
+
+#include <bfstore/bfstore.hpp>
+#include <bfstore/inspect.hpp>
+
+#include <optional>
 
 namespace bf {
 namespace {
@@ -26,6 +32,11 @@ void declare_copy(CLI::App& app, Arguments& arguments) {
       "the\n"
       "filter again (bf build --force), or take the last three steps below. newer.txt has every key that was added\n"
       "since the copy, and may have more; if you cannot tell which keys these are, list all keys in it.\n"
+      "A static or sealed filter gets no keys after it was made: bf seal COPY FILE --force puts a copy of the same "
+      "file\n"
+      "back in one step. If FILE is damaged so that bf cannot tell whether it is the same, and COPY was made after "
+      "its\n"
+      "last key came: --accept-loss, too.\n"
       "A COPY that may have keys which FILE lacks is not replaced without --filling or --accept-loss: bf compares the\n"
       "bits. It cannot compare another filter (seed, size, layout), a static one or one whose keys expire: unless such "
       "a\n"
@@ -37,8 +48,21 @@ void declare_copy(CLI::App& app, Arguments& arguments) {
       "  bf finish-filling users.bf");
 }
 
+// Such a copy is sealed, and would wait for keys that it cannot get. The library says what is wrong with other files.
+void refuse_to_fill(const Arguments& arguments) {
+  if (!arguments.options.filling) return;
+  const auto report = bfstore::inspect(arguments.file, false);
+  const auto layout =
+      report.ok() && report->identity ? bfstore::layout_of(bfstore::Layout{report->identity->layout}) : std::nullopt;
+  if (!layout || !layout->can.build || arguments.options.fpr != 0) return;
+  throw Failure(arguments.file + ": no keys are added to a filter of the layout " + layout->name +
+                ", so its copy has none to wait for. Leave --filling out: bf copy " + arguments.file + " " +
+                arguments.target + " --force.");
+}
+
 int copy(const Arguments& arguments) {
   refuse_itself(arguments);
+  refuse_to_fill(arguments);
   save(arguments, save_options(arguments), Form::kCopied);
   return 0;
 }

@@ -49,7 +49,7 @@ int create(const Arguments& arguments) {
   displaced.report(stats, options.note);
   interrupt::obey();
   const std::string filling = arguments.options.filling ? ". It answers maybe until bf finish-filling" : "";
-  if (!arguments.quiet) warn_if_useless(stats.shape, arguments.file);
+  warn_if_useless(stats.shape, arguments.file);
   if (!arguments.quiet) report(arguments.file + ": created, " + shape_words(stats, arguments.file) + rounded + filling);
   return 0;
 }

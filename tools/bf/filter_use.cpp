@@ -1,6 +1,7 @@
 // See filter_use.hpp.
 #include "filter_use.hpp"
 
+#include "damaged.hpp"
 #include "failures.hpp"
 #include "in_parallel.hpp"
 #include "interrupt.hpp"
@@ -47,6 +48,8 @@ bool looks_like_a_list(const std::string& file) {
   });
 }
 
+bool is_zeros(std::string_view head) { return head.find_first_not_of('\0') == std::string_view::npos; }
+
 // Throws Failure if the error is that this file, and not another one, is no filter, and its first bytes tell what it
 // is. `keys`: the command takes a list of keys, too.
 void refuse_other_kind(const bfstore::Error& error, const std::string& file, bool keys) {
@@ -56,11 +59,18 @@ void refuse_other_kind(const bfstore::Error& error, const std::string& file, boo
   std::ifstream from(file, std::ios::binary);
   from.read(head.data(), static_cast<std::streamsize>(head.size()));
   head.resize(static_cast<std::size_t>(from.gcount()));
+  if (head.empty())
+    throw Failure(file + ": is empty. To make a filter in its place: bf build, create or copy with --force.");
   const auto kind = kind_of(head);
   if (!kind && looks_like_a_list(file))
     throw Failure(file +
                   ": is no bfstore filter, and looks like text, such as a list of keys. Give the path of a filter: bf "
                   "build makes one of a list.");
+  if (!kind && is_zeros(head))
+    throw Failure(file +
+                  ": begins with zeros, as a file does whose content a crash took. If it was a filter, build it " +
+                  "again (bf build --force), " + tools::kByThreeSteps +
+                  " If it is another program's filter: bf contains --format.");
   if (!kind) return;
   throw Failure(file + ": is no bfstore filter, but " + std::string(kind->words) + ". " +
                 way_out_instead_of_filter(*kind, file, keys));
@@ -80,12 +90,31 @@ void refuse_link(const std::string& file) {
   if (const std::string refused = tools::refused_link(file); !refused.empty()) throw Failure(refused);
 }
 
+// A file that may be read and not written is a mistake of another kind, so the message says what it was opened for.
+bfstore::Result<bfstore::Filter> with_purpose(bfstore::Result<bfstore::Filter> opened, bfstore::OpenMode mode) {
+  constexpr std::string_view kOpening = ": opening: ";
+  if (opened.ok() || mode == bfstore::OpenMode::kRead || opened.error().code != bfstore::Code::kAccess) return opened;
+  bfstore::Error error = opened.error();
+  if (const std::size_t at = error.message.find(kOpening); at != std::string::npos)
+    error.message.replace(at, kOpening.size(), ": opening it for writing: ");
+  return error;
+}
+
 void complete(bfstore::OpenOptions& options, const Arguments& arguments) {
   options.secret = arguments.secret;
   options.any_filesystem = arguments.any_filesystem;
   options.map.random_access = arguments.small_pages;
   options.lock_timeout_ms = arguments.lock_timeout_ms.value_or(bfstore::kLockTimeoutMs);
   options.map.guard = true;
+}
+
+// The library's message about a damaged file fits every file. The header may still say that this one is sealed.
+std::string with_way_back(std::string message, const std::string& file) {
+  if (!message.starts_with(file + ": ") || !message.ends_with(tools::kByThreeSteps)) return message;
+  const auto report = bfstore::inspect(file, false);
+  if (!report.ok() || !report->identity || !report->identity->seal) return message;
+  message.resize(message.size() - std::strlen(tools::kByThreeSteps));
+  return message + tools::or_put_copy_back(file, true);
 }
 
 }  // namespace
@@ -98,8 +127,11 @@ void check(const bfstore::Error& error, const std::string& file) {
   if (error.code == bfstore::Code::kSymlink || error.code == bfstore::Code::kNotFound) refuse_link(file);
   refuse_other_kind(error, file, false);
   refuse_set_without_part(error, file);
+  if (error.code == bfstore::Code::kNoMemory && !error.message.empty())
+    throw Failure(with_names_of_options(
+        error.message + (error.message.ends_with('.') ? " " : ". ") + tools::memory_words(), file));
   throw Failure(error.message.empty() ? file + ": " + bfstore::code_text(error.code)
-                                      : with_names_of_options(error.message, file));
+                                      : with_names_of_options(with_way_back(error.message, file), file));
 }
 
 bfstore::Result<bfstore::Filter> open_filter(const Arguments& arguments, bfstore::OpenMode mode,
@@ -111,7 +143,7 @@ bfstore::Result<bfstore::Filter> open_filter_at(const std::string& path, const A
                                                 bfstore::OpenMode mode, bfstore::OpenOptions options) {
   const SecretWiper wiper(options.secret);
   complete(options, arguments);
-  return bfstore::Filter::open(path, mode, options);
+  return with_purpose(bfstore::Filter::open(path, mode, options), mode);
 }
 
 bfstore::Result<bfstore::Filter> open_foreign(const Arguments& arguments, bfstore::OpenOptions options) {
@@ -157,7 +189,7 @@ bfstore::Result<bfstore::Filter> open_or_make_filter(const Arguments& arguments,
   bfstore::Options noted = arguments.options;
   noted.note = note_of_new(arguments);
   return with_new_options(arguments, noted, [&](const bfstore::Options& making) {
-    return bfstore::Filter::open_or_create(arguments.file, mode, making, opening, created);
+    return with_purpose(bfstore::Filter::open_or_create(arguments.file, mode, making, opening, created), mode);
   });
 }
 
@@ -167,9 +199,19 @@ bfstore::Result<bfstore::Filter> open_set(const Arguments& arguments, bfstore::O
   return bfstore::Filter::open_set(arguments.file, options);
 }
 
+bool may_be_replaced(const std::string& path) {
+  std::array<char, 512> first{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(first.data(), first.size());
+  const std::string_view head(first.data(), static_cast<std::size_t>(file.gcount()));
+  return kFilterMagic.starts_with(head.substr(0, kFilterMagic.size())) || is_zeros(head);  // zeros: after a power cut
+}
+
 [[noreturn]] void fail_exists(const std::string& file, const std::string& instead) {
-  if (const auto report = bfstore::inspect(file, false); report && !report->identity)
-    throw Failure(file + ": exists already, and is no filter. Choose another name.");
+  if (!may_be_replaced(file)) throw Failure(file + ": exists already, and is no filter. Choose another name.");
+  struct stat facts {};
+  if (::stat(file.c_str(), &facts) == 0 && facts.st_size == 0)
+    throw Failure(file + ": exists already, and is empty. Replace it (--force), or choose another name.");
   const std::string ways = instead.empty()
                                ? "Replace it (--force; if it has keys that the new one lacks, --accept-loss, too)"
                                : instead + ", replace it and lose its keys (--force)";
@@ -243,10 +285,15 @@ bfstore::Filter filter_of_keys(bfstore::Result<bfstore::Filter> opened, const st
   return filter;
 }
 
+bool lost_its_bits(bfstore::Code code) { return code == bfstore::Code::kLost || code == bfstore::Code::kFault; }
+
 std::string doubt_words(bfstore::Code code, const std::string& file) {
   const std::string words = bfstore::code_text(code);
   if (code == bfstore::Code::kFilling) return words + ". When every key was added: bf finish-filling " + file + ".";
   if (code == bfstore::Code::kRecovering) return words + ". Finish it: bf recover " + file + ".";
+  if (lost_its_bits(code))
+    return words + ". Another program wrote to the file, or the disk failed. Build it again from all keys (bf build " +
+           "--force), " + tools::kByThreeSteps;
   if (code == bfstore::Code::kSuperseded) return "another file replaced this one, or is replacing it. Run bf again.";
   return words;
 }
@@ -304,7 +351,7 @@ void read_digests(const KeySource& source, const std::function<bool(std::span<co
   for (std::size_t there = 0;;) {
     const ssize_t got = ::read(source.fd(), bytes.data() + there, bytes.size() - there);
     if (got < 0 && errno == EINTR && !interrupt::pending()) continue;
-    if (got < 0) throw Failure(source.name() + ": cannot be read: " + std::strerror(errno));
+    if (got < 0) throw Failure(source.name() + ": cannot be read: " + tools::system_words(errno) + ".");
     there += static_cast<std::size_t>(got);
     const std::size_t whole = there / sizeof(std::uint64_t);
     if (got == 0 || whole == kPiece) {
@@ -361,6 +408,20 @@ void Loader::refuse_other_part(std::string_view line, std::uint64_t digest, std:
                 parts + ". Add it there: bf digest --parts sorts keys by their parts.");
 }
 
+void Loader::refuse_digests_of_other_part(std::span<const std::uint64_t> digests, const std::string& list) const {
+  const bfstore::Part own = filter_.part();
+  if (own.parts == 1 || leaves_out_) return;
+  for (std::size_t i = 0; i < digests.size(); ++i) {
+    const std::uint32_t other = bfstore::Part::number_of(digests[i], own.parts);
+    if (other == own.number) continue;
+    const std::string parts = std::to_string(own.parts);
+    throw Failure(list + ": its digest number " + grouped(keys_read_ + i + 1) + " belongs to part " +
+                  std::to_string(other) + "/" + parts + ", and " + file_ + " is part " + std::to_string(own.number) +
+                  "/" + parts + ". Give the digests of that part alone: bf digest --parts " + parts +
+                  " --to PREFIX writes them to PREFIX" + std::to_string(own.number) + ".");
+  }
+}
+
 void Loader::take(bfstore::Count count, std::size_t keys) {
   if (!count.ok()) fail(count.code());
   keys_read_ += keys;
@@ -373,7 +434,7 @@ void Loader::fail(bfstore::Code code) const {
   throw Failure(file_ + ": adding stopped after " + key_words(keys_read_) + ": " +
                 (replaced ? "another file replaced this one, or is replacing it. The new file has none of these keys: "
                             "add all of them again."
-                          : bfstore::code_text(code)));
+                          : doubt_words(code, file_)));
 }
 
 void Loader::add_all(KeySource& source) {
@@ -403,6 +464,7 @@ void Loader::add_all_digests(const KeySource& source) {
   std::uint64_t bytes = 0;
   std::vector<std::uint64_t> own;
   read_digests(source, [&](std::span<const std::uint64_t> digests) {
+    refuse_digests_of_other_part(digests, source.name());
     own.assign(digests.begin(), digests.end());
     add_own(own);
     progress.show(keys_read_, bytes += digests.size_bytes());
@@ -566,10 +628,10 @@ std::string new_words(const Loader& loader) {
 }
 
 // A list that was cut ends within a line, as one does whose editor writes no newline at its end.
-std::string unended_words(const KeySource& source) {
-  if (!source.ended_without_separator()) return "";
-  return std::string("; no ") + (source.format().separator == '\0' ? "NUL" : "newline") +
-         " ends the last key, which may be cut";
+void warn_if_unended(const KeySource& source) {
+  if (!source.ended_without_separator()) return;
+  warn(source.name() + ": no " + (source.format().separator == '\0' ? "NUL" : "newline") +
+       " ends the last key, which may be cut. It was taken as it is.");
 }
 
 // A shell's loop over a list of Windows passes "alice\r", which is another key than the "alice" that bf reads from it.
@@ -585,7 +647,7 @@ static bool warns_of_line_end(const Arguments& arguments) {
 }
 
 void warn_of_doubtful_keys(const Arguments& arguments) {
-  if (arguments.quiet || warns_of_line_end(arguments)) return;
+  if (warns_of_line_end(arguments)) return;
   for (const std::string& key : arguments.keys) {
     struct stat facts {};
     if (key.size() != std::strlen(key.c_str()) || ::stat(key.c_str(), &facts) != 0 || S_ISDIR(facts.st_mode)) continue;

@@ -81,6 +81,10 @@ bfstore::Filter made_filter(bfstore::Result<bfstore::Filter> made, const std::st
 // Makes a new filter with these options.
 bfstore::Filter make_filter(const Arguments& arguments, const bfstore::Options& options);
 
+// True for a filter, a damaged one, and what a crash may have left of one: no bytes, or zeros. --force replaces no
+// other file, whose name is rather mistyped.
+bool may_be_replaced(const std::string& path);
+
 // `instead`: what the command has for a user who wants to keep the file's keys, such as "Add to it (bf add)".
 [[noreturn]] void fail_exists(const std::string& file, const std::string& instead = "");
 
@@ -103,6 +107,9 @@ void refuse_itself(const KeySource& source, const std::string& file);
 
 // Returns the filter, or throws Failure if it was not opened or takes no keys.
 bfstore::Filter filter_of_keys(bfstore::Result<bfstore::Filter> opened, const std::string& file);
+
+// True if another program, or the disk, took bits of the file away while it was in use.
+bool lost_its_bits(bfstore::Code code);
 
 // Says why a filter gives no answers, or takes no keys, and what the user can do.
 std::string doubt_words(bfstore::Code code, const std::string& file);
@@ -169,6 +176,8 @@ class Loader {
   void add_keys(std::span<const std::string_view> lines, std::span<const std::string_view> keys);
   // Throws a Failure that names the line if the digest is of another part. `number`: of the line, if it is known.
   void refuse_other_part(std::string_view line, std::uint64_t digest, std::uint64_t number = 0) const;
+  // The same for digests of a list.
+  void refuse_digests_of_other_part(std::span<const std::uint64_t> digests, const std::string& list) const;
   // Handles the outcome of adding that many keys.
   void take(bfstore::Count count, std::size_t keys);
   void add_digests(std::span<const std::uint64_t> digests);
@@ -226,8 +235,8 @@ std::string key_words(std::uint64_t count);
 // Returns how many of the keys the filter called absent before: "2,744 of them certainly new".
 std::string new_words(const Loader& loader);
 
-// What a success says of a list whose last key no separator ends, or nothing.
-std::string unended_words(const KeySource& source);
+// Warns of a list whose last key no separator ends, once the list was read.
+void warn_if_unended(const KeySource& source);
 
 // Warns once of a key of the command line that may not be the one that the user means: it ends as a line of a list
 // does, or is also the name of a file, of whose lines the user may have thought.

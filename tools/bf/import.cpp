@@ -199,7 +199,7 @@ int import_array(const Arguments& arguments) {
   const Displaced displaced(arguments);
   publish(filter, arguments.file);
   displaced.report(stats, note);
-  if (!arguments.quiet) warn_if_useless(stats.shape, arguments.file);
+  warn_if_useless(stats.shape, arguments.file);
   const std::uint64_t most_keys = keys_within_promise(stats);
   if (keys_left(stats) > most_keys) {
     warn(arguments.file + ": is fuller than the " + key_words(most_keys) +

@@ -272,7 +272,7 @@ void add_file(CLI::App& app, Arguments& arguments, const std::string& help) {
 }
 
 void add_quiet(CLI::App& app, Arguments& arguments) {
-  app.add_flag("-q,--quiet", arguments.quiet, "print no line about success");
+  app.add_flag("-q,--quiet", arguments.quiet, "print no line about success; warnings are printed");
 }
 
 void add_any_filesystem(CLI::App& app, Arguments& arguments) {

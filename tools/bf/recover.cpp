@@ -310,12 +310,15 @@ int recover(const Arguments& arguments) {
   for (const std::uint64_t owner : owners) over = unwrap(filter.finish_recovery(owner), arguments.file);
   refuse_moved(filter, arguments.file, "The file that was moved is recovered.");
   check(filter.close(), arguments.file);
+  if (source) warn_if_unended(*source);
   const std::string words = arguments.file + ": " + key_words(loader.keys_read()) + " added again";
   if (!over) {
     report(words + ". It answers maybe until the keys of " + owners_words(awaited_owners(arguments.file)) +
            " are added, too.");
-  } else if (!arguments.quiet) {
-    if (needed && !arguments.no_keys) warn_of_fewer(arguments, before, loader);
+    return 0;
+  }
+  if (needed && !arguments.no_keys) warn_of_fewer(arguments, before, loader);
+  if (!arguments.quiet) {
     report(words + (needed ? "; recovered" + marks_words(before, loader.keys_read() != 0) : "; it needed no recovery"));
   }
   return 0;

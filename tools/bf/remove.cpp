@@ -118,6 +118,7 @@ class Remover {
     std::string words = "The first " + grouped(asked_) + " of the list are done" + some +
                         ": never remove them again. No other was removed. ";
     if (superseded_) return words + kInTheNewFile;
+    if (lost_) return words + "Leave all keys of the list out when you build it again.";
     return words + "Go on with the rest alone: " + rest_from(done + 1) + ".";
   }
 
@@ -144,7 +145,8 @@ class Remover {
  private:
   [[nodiscard]] std::string words_of(bfstore::Code code) {
     superseded_ = code == bfstore::Code::kSuperseded;
-    return superseded_ ? "another file replaced this one, or is replacing it" : bfstore::code_text(code);
+    lost_ = lost_its_bits(code);
+    return superseded_ ? "another file replaced this one, or is replacing it" : doubt_words(code, arguments_.file);
   }
 
   void refuse_state() {
@@ -197,6 +199,7 @@ class Remover {
   std::string decompression_;
   bool is_file_ = false;  // the list is one
   bool superseded_ = false;
+  bool lost_ = false;
   std::uint64_t asked_ = 0;
   std::uint64_t doubtful_ = 0;  // keys of a call that failed
   std::uint64_t removed_ = 0;
@@ -221,7 +224,7 @@ std::string remove_all(bfstore::Filter& filter, Remover& remover, const Argument
   } catch (const Failure& failure) {
     throw remover.stopped(failure.what());
   } catch (const std::bad_alloc&) {
-    throw remover.stopped("out of memory");
+    throw remover.stopped("out of memory. " + tools::memory_words());
   }
   std::string words = remover.words();
   remover.warn_of_excess();

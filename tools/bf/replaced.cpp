@@ -137,12 +137,16 @@ void Replaced::refuse_damaged(const std::string& name) const {
     if (found.ok() && !found->damaged.empty()) what = "is damaged";
   }
   if (what.empty()) return;
-  const std::string way_out = identity_ && identity_->seal
-                                  ? "Give an undamaged copy of this same sealed file (bf seal COPY " + path_ +
-                                        " --force), or build it again (bf build --force). If these keys may go, or " +
-                                        name + " has them: --accept-loss."
-                                  : kAdvice + std::string(" They do not go if ") + name +
-                                        " is an undamaged copy of this file, and this file was sealed.";
+  const std::string has_them =
+      "If " + name + " was copied from this file after its last key came, or if these keys " + "may go: --accept-loss.";
+  const auto source = bfstore::inspect(name, false);
+  std::string way_out = kAdvice;
+  if (identity_ && identity_->seal) {
+    way_out = "Give an undamaged copy of this same sealed file (bf seal COPY " + path_ +
+              " --force), or build it again (bf build --force). " + has_them;
+  } else if (source.ok() && source->identity && source->identity->seal) {  // nothing is added to it
+    way_out = "Build it again (bf build --force). " + has_them;
+  }
   throw Failure(path_ + ": " + what + ", so bf cannot tell whether keys would be lost that " + name +
                 " lacks. They would be called absent. " + way_out);
 }
@@ -224,18 +228,10 @@ void Replaced::refuse_loss_of_parts(std::span<const bfstore::Filter> parts) cons
 }
 
 void refuse_no_filter(const Arguments& arguments, const std::string& path) {
-  if (!arguments.options.replace) return;
-  std::array<char, 512> first{};
-  std::ifstream file(path, std::ios::binary);
-  file.read(first.data(), first.size());
-  const std::string_view head(first.data(), static_cast<std::size_t>(file.gcount()));
-  // A power cut may leave zeros.
-  if (kFilterMagic.starts_with(head.substr(0, kFilterMagic.size())) ||
-      head.find_first_not_of('\0') == std::string_view::npos)
-    return;
+  if (!arguments.options.replace || may_be_replaced(path)) return;
   throw Failure(path +
-                ": is no filter, and --force replaces filters alone. If it may go, remove it first (rm), or choose "
-                "another name.");
+                ": is no filter, and --force replaces filters alone. Choose another name, or move it away first " +
+                "(mv).");
 }
 
 void keep_hash_of_replaced(const Arguments& arguments, bfstore::Options& options) {
@@ -286,7 +282,7 @@ std::string Displaced::lost(const bfstore::Stats& made, const std::string& note)
 }
 
 void Displaced::report(const bfstore::Stats& made, const std::string& note) const {
-  if (arguments_.quiet || !is_there_) return;
+  if (!is_there_) return;
   const auto form_of = [](const std::string& of) { return std::string(tools::key_form_in(of).value_or("text")); };
   const std::string old_form = identity_ ? form_of(identity_->note.value_or("")) : "";
   const std::string other_form = identity_ && old_form != form_of(note)

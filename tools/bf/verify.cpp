@@ -1,4 +1,5 @@
 // bf verify: compares a sealed filter with its checksums.
+#include "damaged.hpp"
 #include "failures.hpp"
 #include "filter_use.hpp"
 #include "numbers.hpp"
@@ -42,10 +43,8 @@ int verify(const Arguments& arguments) {
   const std::string what = found.num_damaged_chunks == 0 ? "its header or its checksums are"
                                                          : grouped(found.num_damaged_chunks) + " of " + chunks +
                                                                (found.num_damaged_chunks == 1 ? " is" : " are");
-  complain(arguments.file + ": " + what +
-           " damaged. Rebuild it (bf build --force), or put an undamaged copy of this same sealed file in its place "
-           "(bf seal COPY " +
-           arguments.file + " --force).");
+  complain(arguments.file + ": " + what + " damaged. Rebuild it (bf build --force), " +
+           tools::or_put_copy_back(arguments.file, true));
   return 1;
 }
 
