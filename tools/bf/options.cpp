@@ -1,6 +1,7 @@
 // See options.hpp.
 #include "options.hpp"
 
+#include "colour.hpp"
 #include "failures.hpp"
 #include "foreign.hpp"
 #include "library_names.hpp"
