@@ -1,5 +1,6 @@
 """bf build counts the keys, sizes the filter, loads it, and publishes it when it is complete; and bf add."""
 import itertools
+import json
 import os
 import re
 import signal
@@ -382,6 +383,31 @@ class Build(BfCase):
                     self.assertEqual(self.good("contains", "f", "--count", input=LINES), b"maybe\t30000\nabsent\t0\n")
                 self.write("keys", LINES * 3)
             self.assertGreater(lost, 0)
+
+    def test_a_list_that_lost_keys_while_it_was_read_gets_no_mark(self):
+        # As logrotate's copytruncate does it: the mark covered keys that were never read.
+        keys = [b"a key with the number %d" % i for i in range(30_000)]
+        whole, cut = (b"\n".join(some) + b"\n" for some in (keys, keys[:9]))
+        seen = set()
+        for step in itertools.count(1, STEPS_APART):
+            self.good("create", "f", "-q", "-n", "30000", "-p", "1e-7", "--force")
+            self.write("keys", whole)
+            adding = self.stopped_at(step, "add", "f", "--from", "keys", "--mark-after", "0", "-q")
+            if adding is None:
+                break
+            self.write("keys", cut)
+            adding.send_signal(signal.SIGCONT)
+            said = adding.communicate(timeout=PATIENCE)[1]
+            marks = json.loads(self.good("inspect", "--json", "f"))["marks"]
+            if adding.returncode == 0:
+                mark = int(marks[0]["mark"])
+                self.assertEqual(self.good("contains", "f", "--absent", input=b"\n".join(keys[:mark]) + b"\n"), b"")
+            else:
+                self.assertRegex(said, rb"keys: was written anew, or cut, while it was read\. [0-9,]+ keys of it were added, which need not be its first ones\. "
+                                       rb"No mark was stored\. Add the whole list again\.\n")
+                self.assertEqual(marks, [])
+            seen.add(adding.returncode)
+        self.assertEqual(seen, {0, 2})
 
     def test_other_files_are_no_digests(self):
         self.good("build", "like", "--from", "-", "-q", input=b"a\nb\n")

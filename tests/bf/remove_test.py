@@ -135,6 +135,19 @@ class Remove(BfCase):
                 asked = self.good("contains", "many", "--count", input=b"\n".join(present[:15001]), code=1)
                 self.assertEqual(asked, b"maybe\t0\nabsent\t15001\n")
 
+    def test_a_list_with_a_key_more_often_than_it_was_added_is_refused(self):
+        # The keys of one batch were asked before any was removed, so a second remove of one took counters of other keys.
+        present = [b"%d" % i for i in range(2000)]
+        self.good("create", "many", "-q", "-n", "2000", "--layout", "counting", "--seed", "1")
+        self.good("add", "many", "-q", input=b"\n".join(present))
+        before = self.good("contains", "many", "--count", input=b"\n".join(present))
+        self.refused("remove", "many", input=b"\n".join(present[:500] + present[7:500]) + b"\n",
+                     says=["the key '7' (number 501) is in the list more often than it was added", "Nothing was removed."])
+        self.assertEqual(self.good("contains", "many", "--count", input=b"\n".join(present)), before)
+        self.good("add", "many", "-q", "7")
+        self.good("remove", "many", "-q", input=b"7\n7\n")
+        self.assertEqual(self.good("count", "many", "7", code=1), b"0\t7\n")
+
     def test_a_list_whose_first_keys_are_absent_removes_nothing_and_says_so(self):
         self.refused("remove", "f", input=b"bob\nzoe\n",
                      says=["the key 'zoe' (number 2) is certainly absent", "Nothing was removed.", "--skip-absent"])

@@ -185,6 +185,9 @@ bfstore::Filter open_to_add(const Arguments& arguments, bool from_file, bool* cr
 void add_list(KeySource& source, Loader& loader) {
   try {
     loader.add_all(source);
+  } catch (const CutList& cut) {
+    throw Failure(std::string(cut.what()) + " " + key_words(loader.keys_read()) +
+                  " of it were added, which need not be its first ones. No mark was stored. Add the whole list again.");
   } catch (const BadList& bad) {
     if (loader.keys_read() == 0) throw;
     throw Failure(std::string(bad.what()) + " Before that " + key_words(loader.keys_read()) + " of it " +

@@ -241,8 +241,7 @@ class Input {
   void check_whole(const Loader& loader, std::uint64_t keys_counted) const {
     const std::optional<std::uint64_t> bytes = source_.bytes();
     const bool shorter = bytes_before_ && bytes && *bytes < *bytes_before_;
-    if (shorter || loader.keys_read() + loader.keys_left_out() < keys_counted)
-      throw Failure(source_.name() + ": was written anew, or cut, while it was read. Build again.");
+    if (shorter || loader.keys_read() + loader.keys_left_out() < keys_counted) throw CutList(source_.name());
   }
 
   void load(Loader& loader) {
@@ -289,7 +288,7 @@ void use_all_processors(bfstore::Filter& filter, const std::string& file) {
   check(filter.use_threads(std::clamp(std::thread::hardware_concurrency(), 1U, kMost)), file);
 }
 
-int build(const Arguments& arguments) {
+int build_of(const Arguments& arguments) {
   interrupt::defer();
   bfstore::Options options = arguments.options;
   options.note = with_form_of_replaced(arguments, note_of_built(arguments));
@@ -342,6 +341,14 @@ int build(const Arguments& arguments) {
            rounded_words(arguments, filter) + (counted ? room_words(epochs_of_window(options)) : ""));
   }
   return 0;
+}
+
+int build(const Arguments& arguments) {
+  try {
+    return build_of(arguments);
+  } catch (const CutList& cut) {
+    throw Failure(std::string(cut.what()) + " Build again.");
+  }
 }
 
 }  // namespace

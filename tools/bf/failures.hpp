@@ -13,4 +13,10 @@ class BadList : public Failure {
   using Failure::Failure;
 };
 
+// The list lost keys while it was read. With several threads, those that were read are not its first ones.
+class CutList : public BadList {
+ public:
+  explicit CutList(const std::string& list) : BadList(list + ": was written anew, or cut, while it was read.") {}
+};
+
 }  // namespace bf

@@ -10,6 +10,7 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <new>
 #include <utility>
 
@@ -131,7 +132,10 @@ void KeyReader::fill() {
   const std::size_t got =
       range_ ? read_some(source_.fd(), to, room, name(), *range_) : read_some(source_.fd(), to, room, name());
   at_end_ = got == 0;
-  if (at_end_) source_.ended();
+  if (at_end_) {
+    const off_t reached = range_ ? range_->begin : source_.start() + static_cast<off_t>(bytes_read_);
+    source_.ended(reached, range_ ? range_->end : std::numeric_limits<off_t>::max());
+  }
   end_ += got;
   bytes_read_ += got;
 }

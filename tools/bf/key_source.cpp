@@ -93,6 +93,7 @@ KeySource::KeySource(const std::string& from, const std::string& what, ListForma
     if (may_lack_writer) wait_for_writer(fd_);
     if (!S_ISREG(facts.st_mode)) return;
     start_ = ::lseek(fd_, 0, SEEK_CUR);
+    first_end_ = facts.st_size;
     begin();
   } catch (...) {
     interrupt::watch(-1);
@@ -194,11 +195,17 @@ void KeySource::decompress(const ListKind& kind) {
   decompression_ = std::string(kind.program) + " " + std::string(kind.options);
   decompressor_.emplace(std::string(kind.program), std::string(kind.options), fd_, name_);
   replace(decompressor_->release_output());
-  start_ = 0;
+  start_ = first_end_ = 0;
 }
 
-void KeySource::ended() {
-  if (decompressor_ && !interrupt::pending()) decompressor_->finish();
+// After a signal the descriptor is /dev/null.
+void KeySource::ended(off_t reached, off_t end_of_range) {
+  if (!interrupt::pending()) {
+    if (decompressor_) decompressor_->finish();
+    const off_t expected = std::min(first_end_, end_of_range);
+    const struct stat facts = stat_of(fd_);
+    if (S_ISREG(facts.st_mode) && (reached < expected || facts.st_size < first_end_)) throw CutList(name_);
+  }
   tell_of_mark();
 }
 
@@ -268,9 +275,10 @@ void KeySource::spool() {
     copy.append(std::as_bytes(std::span(buffer).first(got)));
     progress.show(0, total += got);
   }
-  ended();
+  ended(0, 0);
   replace(copy.release());
   start_ = 0;
+  first_end_ = stat_of(fd_).st_size;
   rewind();
 }
 

@@ -53,8 +53,10 @@ class KeySource {
   void begin();
   // True if it is a file of digests, as far as its first bytes tell.
   [[nodiscard]] bool looks_like_digests() const;
-  // A reader calls it at the end. Throws Failure if the list could not be decompressed as a whole.
-  void ended();
+  // A reader calls it at the end, and says up to where it has read a regular file (0: it is none), and where
+  // its range ends. Throws Failure if
+  // the list could not be decompressed as a whole, or is shorter than it was at first.
+  void ended(off_t reached, off_t end_of_range);
   // A reader calls it for the end of a line. Throws Failure if another line ended differently.
   void take_line_end(LineEnds found, std::uint64_t at_byte);
   [[nodiscard]] LineEnds line_ends() const noexcept { return line_ends_; }
@@ -70,6 +72,9 @@ class KeySource {
   [[nodiscard]] std::vector<Range> ranges() const;
   // Moves the descriptor's position to the end, as if it had been read. Other processes may share it.
   void skip_to_end() const;
+
+  // Where a reader of the whole list begins.
+  [[nodiscard]] off_t start() const noexcept { return start_; }
 
   // True if there is nothing to read. Waits for the first byte if the source is not a regular file.
   [[nodiscard]] bool at_end();
@@ -94,6 +99,7 @@ class KeySource {
   int fd_ = -1;
   std::string name_;
   off_t start_ = 0;
+  off_t first_end_ = 0;  // of a regular file, when it was opened
   bool begun_ = false;
   std::atomic<bool> has_mark_{false};  // a byte order mark was left out, and the user does not know yet
   std::atomic<LineEnds> line_ends_{LineEnds::kUnknown};

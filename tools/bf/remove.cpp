@@ -7,12 +7,13 @@
 #include "options.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <new>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <vector>
 
 namespace bf {
 namespace {
@@ -77,6 +78,8 @@ std::string shell_word(const std::string& text) {
 constexpr const char* kInTheNewFile =
     "Remove the rest from the new file only if it was built of a list that certainly had these keys.";
 
+constexpr std::uint8_t kMany = 15;  // Filter::count()
+
 // To remove keys twice can make a wrong no. So a remove that stops says which keys of the list are done, and how to
 // remove the rest, and nothing but the rest.
 class Remover {
@@ -91,8 +94,9 @@ class Remover {
       refuse_doubt(*reader);
     }
     refuse_state();  // before the call, which does not say whether it removed any
-    if (reader != nullptr && !arguments_.skip_absent) refuse_absent(lines, keys, *reader);
-    count_stuck(keys);
+    const std::vector<std::uint8_t> counts = counts_of(keys);
+    if (reader != nullptr && !arguments_.skip_absent) refuse_absent(lines, keys, counts, *reader);
+    stuck_ += static_cast<std::uint64_t>(std::count(counts.begin(), counts.end(), kMany));
     doubtful_ = keys.size();
     const bfstore::Count count = filter_.remove_keys(bfstore::Keys::views(keys));
     if (!count.ok()) throw Failure(words_of(count.code()));
@@ -155,30 +159,30 @@ class Remover {
     throw Failure((asked_ == 0 ? arguments_.file + ": " : "") + words_of(health));
   }
 
-  // Counts keys whose counters stay as they are.
-  void count_stuck(Batch keys) {
-    constexpr std::uint8_t kMany = 15;  // Filter::count()
-    std::array<std::uint8_t, KeyReader::kMaxBatch> counts{};
-    for (Batch rest = keys; !rest.empty();) {
-      const Batch now = rest.first(std::min(rest.size(), counts.size()));
-      if (!filter_.count_keys(bfstore::Keys::views(now), counts).ok()) return;
-      stuck_ += static_cast<std::uint64_t>(std::count(counts.begin(), counts.begin() + now.size(), kMany));
-      rest = rest.subspan(now.size());
-    }
+  // Returns how often each key may have been added: kMany where the filter does not know, and its counters stay as they
+  // are.
+  [[nodiscard]] std::vector<std::uint8_t> counts_of(Batch keys) {
+    std::vector<std::uint8_t> counts(keys.size());
+    const bfstore::Count counted = filter_.count_keys(bfstore::Keys::views(keys), counts);
+    if (!counted.ok()) throw Failure(words_of(counted.code()));
+    return counts;
   }
 
-  // Refuses a list with a key that is certainly absent. The list is of another filter, or its keys differ invisibly
-  // from those that were added. All other keys of such a list may be wrong, too. To skip such keys is no advice for a
-  // list of which a part is done: the whole list would be removed again.
-  void refuse_absent(Batch lines, Batch keys, const KeyReader& reader) {
-    std::array<std::uint8_t, KeyReader::kMaxBatch> answers{};
-    const bfstore::Count there = filter_.contains_keys(bfstore::Keys::views(keys), answers);
-    if (!there.ok()) throw Failure(words_of(there.code()));
-    if (there.keys() == keys.size()) return;
-    const auto absent = static_cast<std::size_t>(std::find(answers.begin(), answers.end(), 0) - answers.begin());
-    throw BadList(reader.name() + ": the key '" + std::string(lines[absent]) + "' (number " +
-                  grouped(asked_ + absent + 1) + ") is certainly absent, so these are not the keys that were added." +
-                  (asked_ != 0 ? "" : " Correct the list. If some of its keys may be absent: --skip-absent."));
+  // Refuses a list with a key that is certainly absent, or is when its turn comes: the same call removes it before. The
+  // list is of another filter, or its keys differ invisibly from those that were added. All other keys of such a list
+  // may be wrong, too. To skip such keys is no advice for a list of which a part is done: the whole list would be
+  // removed again.
+  void refuse_absent(Batch lines, Batch keys, const std::vector<std::uint8_t>& counts, const KeyReader& reader) {
+    std::unordered_map<std::string_view, unsigned> times;
+    times.reserve(keys.size());
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      const unsigned turn = ++times[keys[i]];
+      if (turn <= counts[i] || counts[i] == kMany) continue;
+      throw BadList(reader.name() + ": the key '" + std::string(lines[i]) + "' (number " + grouped(asked_ + i + 1) +
+                    (turn == 1 ? ") is certainly absent" : ") is in the list more often than it was added") +
+                    ", so these are not the keys that were added." +
+                    (asked_ != 0 ? "" : " Correct the list. If some of its keys may be absent: --skip-absent."));
+    }
   }
 
   // "tail -n +5 LIST > REST": the list from its key number `first` on.

@@ -53,7 +53,7 @@ test("an error has no property that says nothing", (t) => {
   const failed = (call) => { try { call(); } catch (error) { return error; } };
   assert.equal(failed(() => bfstore.open(path)).path, path);
   const filter = create();
-  assert.deepEqual(properties(failed(() => filter.dump({bare: true}))).includes("path"), false); // its words do not begin with the path
+  assert.equal(failed(() => filter.dump({bare: true})).path, path);
   filter.close();
   assert.equal(failed(() => filter.contains("a")).path, path);
   const reader = bfstore.open(path);
