@@ -37,8 +37,9 @@ std::string_view what_to_do_about(int os_errno) noexcept {
     case EFBIG:
       return "Raise the limit of file sizes (ulimit -f), or make a smaller filter.";
     case EACCES:
-    case EPERM:
       return "Check the permissions of the file and its folder.";
+    case EPERM:
+      return "Check the permissions of the file and its folder, and whether they are immutable (lsattr).";
     case EROFS:
       return "Use a filesystem that can be written to.";
     case EMFILE:

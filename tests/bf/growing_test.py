@@ -31,6 +31,9 @@ class Growing(BfCase):
             self.assertEqual([facts[key] for key in ("growth", "capacity_at_most", "capacity", "num_slices", "most_slices")], [growth, capacity, 1000, 1, 5], most)
         self.refused("create", "g", "--layout", "growing", "-n", "1000", "--capacity-at-most", "69_905_001",
                      says=("g: a filter for 1000 keys at first grows to at most 69905", "Give a larger capacity, or a smaller --capacity-at-most."))
+        # It was made, and "at most" was forgotten.
+        self.refused("create", "g", "--layout", "growing", "-n", "1000", "--capacity-at-most", "999",
+                     says="g: --capacity-at-most is 999 keys, fewer than the capacity of 1000 keys with which the filter begins. Give a smaller capacity.")
         self.refused("create", "g", "-n", "1000", "--capacity-at-most", "69_905", says="--capacity-at-most was given, and another number")
         self.assertFalse(os.path.exists(self.path("g")))
 
@@ -66,8 +69,8 @@ class Growing(BfCase):
         limited = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)), "restore_signals": False}
         said = self.run_bf("add", "f", "-q", "--from", "-", input=numbers(3000), **limited)
         self.assertEqual(said.returncode, 0)
-        self.assert_warning(said.stderr, says=("f: could not grow, and holds ", " keys in slices for 1,000, so that its false-positive rate rises. Free some disk space, or copy it to "
-                                               "another file system: the next bf add tries again."))
+        self.assert_warning(said.stderr, says=("f: has not grown, and holds ", " keys in slices for 1,000, so that its false-positive rate rises. Its next slice needs 17.0 KiB, and "
+                                               "this process may write files of ", ": raise that limit (ulimit -f). The next new key tries again."))
         self.assertEqual(self.facts("f")["num_slices"], 1)
         self.assertEqual(self.good("add", "f", "-q", "new"), b"")  # it grows now
         self.assertEqual(self.facts("f")["num_slices"], 2)

@@ -410,14 +410,28 @@ class Lists(BfCase):
         self.good("create", "like", "-q", "-n", "1000", "--seed", "1")
         self.write("digests", self.good("digest", "like", input=b"".join(b"%d\n" % i for i in range(1000))))
         for command in (["build", "f"], ["add", "like"], ["contains", "like"]):
-            self.refused(*command, "--from", "digests", says="digests: is no text. If bf digest wrote it, bf build takes it (--digests --like FILTER).")
+            self.refused(*command, "--from", "digests", says="digests: is no text. If bf digest wrote it, bf build takes it (--digests --like FILTER), and bf merge --into adds what it makes.")
         self.good("build", "f", "-q", "--from", "digests", "--digests", "--like", "like")
+        self.good("merge", "like", "f", "--into", "-q")
+        self.good("contains", "like", "-q", "999")
         done = self.run_bf("build", "g", "--from", "digests", "--binary", "-q")
         self.assertEqual(done.returncode, 0)
         self.assertIn(b"bf: warning: digests: looks like digests, and is taken for keys that end in LF. If bf digest wrote it: --digests instead of --binary.\n", done.stderr)
         for keys in (bytes(800), "\u0437\u0434\u0435\u0441\u044c\n".encode("koi8-r") * 100, b"key \x01\n" * 100):
             self.write("keys", keys)
             self.assertNotIn(b"looks like digests", self.run_bf("build", "g", "--from", "keys", "--binary", "--force").stderr)
+
+    def test_a_few_digests_that_are_given_as_lines_are_named(self):
+        # Less than 33 were added as keys, without a word.
+        self.good("create", "f", "-q", "-n", "1000", "--seed", "1")
+        for count in (1, 2, 31, 32):
+            digests = self.write("digests", self.good("digest", "f", input=b"".join(b"%d\n" % i for i in range(count))))
+            for command in (["build", "g"], ["add", "f"], ["contains", "f"], ["dedup", "f"]):
+                self.refused(*command, "--from", "digests", says="digests: is no text. If bf digest wrote it, bf build takes it (--digests --like FILTER)")
+            self.good("build", "g", "-q", "--force", "--from", "digests", "--binary")
+        for text in (b"\xc3\xa4bcdefg", b"abcdefg\xe4\n"[-8:], b"abcdef\xe4", b"abcdefgh"):
+            self.write("text", text)
+            self.assertEqual(self.run_bf("add", "f", "--from", "text", "-q").returncode, 0, text)
 
     def test_a_filter_that_was_transferred_as_text_is_named(self):
         # It was "not a bfstore file", though gzip's files were named. The magic bytes show it.

@@ -89,7 +89,8 @@ class Parts(BfCase):
         keys = [b"key %d" % number for number in range(100)]
         own = [key for key in keys if self.run_bf("contains", "whole.0", key).returncode == 1]
         other = next(key for key in keys if key not in own)
-        said = [f"whole.0: adding stopped after 0 keys: it is part 0/2, and the key '{other.decode()}' (number ", ") belongs to part 1/2. ", "bf digest --parts"]
+        said = [f"whole.0: adding stopped after 0 keys: it is part 0/2, and the key '{other.decode()}' (number ", ") belongs to part 1/2. Add it there. ",
+                "To add those keys of a list that belong here: bf build NEW --like whole.0 --part 0/2 --from LIST, then bf merge whole.0 NEW --into."]
         list_ = own[:3] + [other] + own[3:]
         self.refused("add", "whole.0", input=b"\n".join(list_), says=[*said, "(number 4)"])
         self.refused("add", "whole.0", own[0], other, says=[*said, "(number 2)"])
@@ -97,6 +98,11 @@ class Parts(BfCase):
         long = b"\n".join(own * ((64 << 20) // len(b"\n".join(own)))) + b"\n" + other + b"\n"
         self.write("long", long)
         self.refused("add", "whole.0", "--from", "long", says=[f"the key '{other.decode()}'", " belongs to part 1/2. "])
+        # The way out was bf digest --parts. bf add took its lists for keys, and said nothing.
+        self.write("LIST", b"\n".join(keys) + b"\n")
+        self.good("build", "NEW", "-q", "--like", "whole.0", "--part", "0/2", "--from", "LIST")
+        self.good("merge", "whole.0", "NEW", "--into", "-q")
+        self.assertEqual(self.good("contains", "whole.0", "--absent", *own, code=0), b"")
         self.good("add", "whole.0", "-q", *own)
 
     def test_a_list_of_parts_is_asked_as_the_whole_filter(self):

@@ -94,11 +94,28 @@ class Replace(BfCase):
                               says="low: replaced an empty filter. Its keys had the form lower, and the new ones have the form text: ")
 
     def test_what_the_new_filter_lacks_is_said(self):
-        for options, words in ((["--layout", "counting"], "It counted."), (["--window", "1h"], "It had a window of 1 h."), (["--note", "mine"], "Its note is gone.")):
+        for options, words in ((["--layout", "counting"], "It had the layout counting (bf build --layout counting)."),
+                               (["--layout", "classic"], "It had the layout classic (bf build --layout classic)."),
+                               (["--layout", "growing"], "It had the layout growing (bf build --layout growing)."),
+                               (["--window", "1h"], "It had a window of 1 h (bf build --layout window --window 1h)."),
+                               (["--layout", "window-4", "--window", "90s"], "It had a window of 90 s (bf build --layout window-4 --window 90s)."),
+                               (["--note", "mine"], "Its note is gone.")):
             self.good("create", "f", "-q", "--force", *self.size, *options)
             self.good("add", "f", "-q", "old")
             self.assertNotIn(words.encode(), self.run_bf("build", "f", "--force", "--from", "keys", *self.size, *options).stderr)
             self.assert_warning(self.run_bf("build", "f", "--force", "--from", "keys", *self.size).stderr, says="new file. " + words)
+
+    # It was said that keys may be lost, and nothing of the seal.
+    def test_a_seal_that_the_new_filter_lacks_is_said(self):
+        build = ["build", "sealed", "--force", "--from", "keys"]
+        self.good("build", "f", "--from", "keys", "-q")
+        self.good("seal", "f", "sealed", "-q")
+        self.assert_warning(self.run_bf(*build).stderr, says="new file. It was sealed: bf seal sealed sealed --force seals the new one.")
+        self.good("seal", "sealed", "sealed", "--force", "-q")
+        self.good("verify", "sealed", "-q")
+        self.assert_warning(self.run_bf(*build, "--layout", "static").stderr, says="new file. It had the layout blocked (bf build --layout blocked).")
+        self.assertNotIn(b"sealed", self.run_bf(*build, "--layout", "static").stderr.replace(b"bf: warning: sealed: ", b""))
+        self.assert_warning(self.run_bf(*build).stderr, says="new file. It had the layout static (bf build --layout static). It was sealed.")
 
     def test_a_part_is_built_anew_with_the_seed_of_the_other_parts(self):
         self.good("create", "f", "-q", *SURE, "--part", "0/2")

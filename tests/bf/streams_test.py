@@ -118,7 +118,7 @@ class Pipes(BfCase):
         done = subprocess.run(["sh", "-c", f"exec '{BF}' contains f <&-"], cwd=self.dir, stderr=subprocess.PIPE,
                               timeout=PATIENCE)
         self.assertEqual(done.returncode, 2)
-        self.assert_complaint(done.stderr, says="standard input: ")
+        self.assert_complaint(done.stderr, says="standard input: cannot read the keys: Bad file descriptor. It is closed: give it a file (< FILE) or a pipe, or name a file (--from PATH).")
 
     def test_descriptors_that_do_not_block_are_waited_for(self):
         reader, writer = os.pipe2(os.O_NONBLOCK)

@@ -239,9 +239,26 @@ class Usage(BfCase):
             self.refused(early, "never", "create", "f", says=f"'{early}' is not expected here. Give it after the command. See bf --help.")
         self.refused("create", "f", "--", "--capcity", says="'--capcity' is not expected here. See bf create --help.")
 
+    def test_a_dash_as_the_name_of_a_filter_is_no_stream_and_no_file(self):
+        # bf copy users.bf - > backup made a file with the name "-", and an empty backup.
+        self.write("keys", b"a\nb\n")
+        self.good("build", "f", "-q", "--from", "keys")
+        self.good("build", "p", "-q", "--like", "f", "--part", "0/1", "--from", "keys")
+        for command, name in ((["copy", "f", "-"], "COPY"), (["seal", "f", "-"], "SEALED"), (["fold", "f", "-"], "SMALLER"), (["build", "-", "--from", "keys"], "FILE"),
+                              (["create", "-", "-n", "9"], "FILE"), (["create", "g", "--like", "-"], "--like"), (["add", "-", "--create", "-n", "9", "a"], "FILE"),
+                              (["merge", "-", "f", "f"], "OUT"), (["merge", "f", "-"], "IN"), (["intersect", "-", "f", "f"], "OUT"), (["join", "-", "p"], "OUT"),
+                              (["import", "f", "-", "--format", "guava"], "FILE"), (["delta", "f", "f", "-"], "DELTA"), (["apply", "f", "-", "g"], "DELTA"), (["contains", "-", "a"], "FILE"),
+                              (["digest", "f", "--parts", "2", "--to", "-"], "--to")):
+            self.refused(*command, says=f"{name}: - is no standard stream here, and would name a file. Give a path. For a file of that name: ./-")
+        self.assertEqual(sorted(os.listdir(self.dir)), ["f", "keys", "p"])
+        self.good("copy", "f", "./-", "-q")
+        self.good("contains", "./-", "a")
+
     def test_a_word_without_its_option_is_followed_by_the_option(self):
         self.refused("build", "f", "keys", says="'keys' is not expected here. If it is a file with the keys, put --from before it.")
         self.refused("plan", "50M", "0.001", says="'50M' is not expected here. Put -n, -p or another option before each number.")
+        for from_option in ("--from", "--from=keys"):  # it was "Did you mean --fpr?"
+            self.refused("create", "f", "-n", "9", from_option, says="create: '--from' is not expected here, because the new filter is empty. A filter of a list: bf build --from LIST. See")
         self.refused("create", "f", "g", says="'g' is not expected here. See bf create --help.")
         self.refused("create", "f", "1000", says="'1000' is not expected here. Put -n before the number. See bf create --help.")
         for command, words in ((["compare", "a"], "B is missing: the second filter."), (["export", "a"], "RAW is missing: the file to make."),

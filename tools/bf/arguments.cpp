@@ -49,6 +49,8 @@ std::string option_before(const CLI::App& command, const std::string& word) {
 
 // The reason why a word is not expected.
 std::string unexpected(const CLI::App& command, const std::string& word) {
+  if (command.get_name() == "create" && word.substr(0, word.find('=')) == "--from")
+    return "'--from' is not expected here, because the new filter is empty. A filter of a list: bf build --from LIST.";
   return tools::unexpected(command, word) + (word.starts_with('-') ? "" : option_before(command, word));
 }
 

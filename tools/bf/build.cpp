@@ -32,7 +32,8 @@ void declare_build(CLI::App& app, Arguments& arguments) {
           std::string(kShapeUsage),
       {"--from", "--fpr", "--capacity", "--layout", "--force"});
   add_file(app, arguments, "the filter to make; it appears when it is complete");
-  add_path(app, "--from", "the keys, one a line (default: standard input, which is -, too)", "PATH", arguments.from);
+  add_path_or_stream(app, "--from", "the keys, one a line (default: standard input, which is -, too)", "PATH",
+                     arguments.from);
   add_separator(app, arguments);
   add_shape(app, arguments, true, kForce);
   add_part(app, arguments.options);

@@ -54,15 +54,6 @@ std::string not_smaller_words(const std::string& file) {
   return "; not smaller: no size that divides that of " + file + " keeps this rate";
 }
 
-namespace {
-
-bool is_sealed(const std::string& file) {
-  const auto report = bfstore::inspect(file, false);
-  return report.ok() && report->identity && report->identity->seal;
-}
-
-}  // namespace
-
 void save(const Arguments& arguments, bfstore::SaveOptions options, Form form) {
   interrupt::defer();
   refuse_taken(arguments.target, arguments.options.replace);

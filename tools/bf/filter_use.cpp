@@ -1,6 +1,7 @@
 // See filter_use.hpp.
 #include "filter_use.hpp"
 
+#include "amounts.hpp"
 #include "damaged.hpp"
 #include "failures.hpp"
 #include "in_parallel.hpp"
@@ -13,7 +14,10 @@
 #include "promise.hpp"
 #include "secret.hpp"
 
+#include <linux/magic.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -292,8 +296,8 @@ std::string doubt_words(bfstore::Code code, const std::string& file) {
   if (code == bfstore::Code::kFilling) return words + ". When every key was added: bf finish-filling " + file + ".";
   if (code == bfstore::Code::kRecovering) return words + ". Finish it: bf recover " + file + ".";
   if (lost_its_bits(code))
-    return words + ". Another program wrote to the file, or the disk failed. Build it again from all keys (bf build " +
-           "--force), " + tools::kByThreeSteps;
+    return words + ". Another program wrote to the file, or the disk failed. Build it again from all keys (" +
+           tools::build_again(file) + "), " + tools::kByThreeSteps;
   if (code == bfstore::Code::kSuperseded) return "another file replaced this one, or is replacing it. Run bf again.";
   return words;
 }
@@ -402,10 +406,13 @@ void Loader::refuse_other_part(std::string_view line, std::uint64_t digest, std:
   const std::uint32_t other = bfstore::Part::number_of(digest, own.parts);
   if (other == own.number) return;
   const std::string parts = "/" + std::to_string(own.parts);
-  throw Failure(file_ + ": adding stopped after " + key_words(keys_read_) + ": it is part " +
-                std::to_string(own.number) + parts + ", and the key '" + std::string(line) + "'" +
-                (number == 0 ? "" : " (number " + grouped(number) + ")") + " belongs to part " + std::to_string(other) +
-                parts + ". Add it there: bf digest --parts sorts keys by their parts.");
+  throw Failure(
+      file_ + ": adding stopped after " + key_words(keys_read_) + ": it is part " + std::to_string(own.number) + parts +
+      ", and the key '" + std::string(line) + "'" + (number == 0 ? "" : " (number " + grouped(number) + ")") +
+      " belongs to part " + std::to_string(other) + parts + ". Add it there." +
+      (expires_ ? ""  // filters of a window do not merge
+                : " To add those keys of a list that belong here: bf build NEW --like " + file_ + " --part " +
+                      std::to_string(own.number) + parts + " --from LIST, then bf merge " + file_ + " NEW --into."));
 }
 
 void Loader::refuse_digests_of_other_part(std::span<const std::uint64_t> digests, const std::string& list) const {
@@ -528,9 +535,32 @@ std::string Loader::way_out() const {
   if (expires_) return ". The rate falls as epochs end (bf turn). For so many keys make a larger one (bf create).";
   if (!grows_) return ". Make a larger one with bf build; if nobody knows how many keys will come, see bf help fold.";
   return filter_.stats().growing->can_grow()
-             ? ". Free some disk space, or copy it to another file system: the next bf add tries again."
+             ? ". The next new key tries again."
              : ". It has all its slices, and grows no more. Make one with a larger --capacity, of all keys, with bf "
                "build.";
+}
+
+// What seems to keep the file from growing, and the way out. The library does not say why it did not grow.
+static std::string why_ungrown(const bfstore::Stats& stats, const std::string& file) {
+  const bfstore::Growing& growing = *stats.growing;
+  std::uint64_t needed = growing.first.num_bits / 8;
+  for (std::uint32_t i = 0; i < growing.num_slices; ++i) needed *= growing.growth;
+  const std::string needs = "Its next slice needs " + tools::human_bytes(needed);
+  std::error_code unknown;
+  const std::uintmax_t bytes = std::filesystem::file_size(file, unknown);
+  struct rlimit limit {};
+  if (!unknown && ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+      bytes + needed > limit.rlim_cur)
+    return needs + ", and this process may write files of " + tools::human_bytes(limit.rlim_cur) +
+           ": raise that limit (ulimit -f)";
+  const std::filesystem::space_info space = std::filesystem::space(file, unknown);
+  if (!unknown && space.available < needed)
+    return needs + ", and " + tools::human_bytes(space.available) +
+           " are free: free some disk space, or copy it to another file system";
+  struct statfs facts {};
+  if (::statfs(file.c_str(), &facts) == 0 && facts.f_type == OVERLAYFS_SUPER_MAGIC)
+    return "It is on an overlay file system, where a file may be unable to grow: copy it to another one";
+  return needs + ", which seem to be free now";
 }
 
 // Threads that add at once begin a slice a little late, which is no failure (store/home/ask.cpp).
@@ -538,8 +568,8 @@ static std::string ungrown_words(const bfstore::Stats& stats, const std::string&
   constexpr double kLate = 1.25;
   const auto room = static_cast<double>(stats.shape.capacity);
   if (static_cast<double>(keys_left(stats)) <= kLate * room) return "";
-  return file + ": could not grow, and holds " + key_words(keys_left(stats)) + " in slices for " +
-         grouped(stats.shape.capacity) + ", so that its false-positive rate rises";
+  return file + ": has not grown, and holds " + key_words(keys_left(stats)) + " in slices for " +
+         grouped(stats.shape.capacity) + ", so that its false-positive rate rises. " + why_ungrown(stats, file);
 }
 
 std::string overfull_words(const bfstore::Filter& filter, const std::string& file, std::uint64_t most_keys) {
@@ -559,12 +589,10 @@ void advise_if_past_capacity(const bfstore::Stats& stats, const std::string& fil
   const std::uint64_t held = keys_left(stats);
   const std::uint64_t most = keys_within_promise(stats);
   if (held <= capacity || held > most || stats.turning) return;  // the count of a window has keys that expired
-  warn(
-      file + ": has " + key_words(held) + ", and was made for " + grouped(capacity) +
-      ". It is a little larger than that needs, so it keeps its promised false-positive rate of " +
-      short_number(shape.fpr) + " up to " + key_words(most) +
-      ". Make a larger one before that, of all keys (bf build --force; if nobody knows how many will come, see bf help "
-      "fold).");
+  warn(file + ": has " + key_words(held) + ", and was made for " + grouped(capacity) +
+       ". It is a little larger than that needs, so it keeps its promised false-positive rate of " +
+       short_number(shape.fpr) + " up to " + key_words(most) + ". Make a larger one before that, of all keys (" +
+       tools::build_again(file) + "; if nobody knows how many will come, see bf help fold).");
 }
 
 void warn_if_useless(const bfstore::Shape& shape, const std::string& file) {

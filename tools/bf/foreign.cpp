@@ -59,7 +59,7 @@ void check_word(const Arguments& arguments, const bfstore::ForeignFormat& format
 }  // namespace
 
 void add_raw(CLI::App& app, Arguments& arguments, const std::string& help) {
-  add_path(app, "RAW", help, "", arguments.raw)->required();
+  add_path_or_stream(app, "RAW", help, "", arguments.raw)->required();
 }
 
 void add_order(CLI::App& app, Arguments& arguments) {

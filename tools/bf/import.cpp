@@ -36,7 +36,8 @@ void declare_import(CLI::App& app, Arguments& arguments) {
   add_order(app, arguments);
   add_format(app, arguments, kUsualFormat);
   add_choice(app, arguments);
-  add_path(app, "--check", "a list of keys that all must be there; - is standard input", "KEYS", arguments.check);
+  add_path_or_stream(app, "--check", "a list of keys that all must be there; - is standard input", "KEYS",
+                     arguments.check);
   add_separator(app, arguments);
   add_key_form(app, arguments);
   add_shape(app, arguments, false, "replace FILE if it exists; its writers get an error");

@@ -54,7 +54,9 @@ std::size_t go_on(Read read, int fd, const std::string& name) {
       pollfd waiting{fd, POLLIN, 0};
       ::poll(&waiting, 1, -1);
     } else if (errno != EINTR) {
-      throw Failure(name + ": cannot read the keys: " + tools::system_words(errno) + ".");
+      const char* const closed =
+          errno == EBADF ? " It is closed: give it a file (< FILE) or a pipe, or name a file (--from PATH)." : "";
+      throw Failure(name + ": cannot read the keys: " + tools::system_words(errno) + "." + closed);
     }
   }
 }
@@ -147,10 +149,7 @@ void KeySource::begin() {
   if (format_.any_bytes || is_terminal()) return;
   for (bool decompressed = false;; decompressed = true) {
     const auto kind = kind_of(head());
-    if (!kind && format_.is_text() && looks_like_digests())
-      throw BadList(name_ +
-                    ": is no text. If bf digest wrote it, bf build takes it (--digests --like FILTER). If the keys are "
-                    "any bytes: --binary.");
+    if (!kind && format_.is_text()) refuse_digests();
     if (!kind) return;
     if (kind->mark != 0) {
       has_mark_ = true;
@@ -161,6 +160,13 @@ void KeySource::begin() {
     if (decompressed) throw BadList(what + " more than once. Decompress it first.");
     decompress(*kind);
   }
+}
+
+void KeySource::refuse_digests() const {
+  if (!looks_like_digests() && !(bytes() && is_short_list_of_digests(head()))) return;
+  throw BadList(name_ +
+                ": is no text. If bf digest wrote it, bf build takes it (--digests --like FILTER), and bf merge --into "
+                "adds what it makes. If the keys are any bytes: --binary.");
 }
 
 bool KeySource::looks_like_digests() const {

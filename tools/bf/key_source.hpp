@@ -51,7 +51,7 @@ class KeySource {
   // Looks at the first bytes, once, and waits for them if necessary. Every reader calls it before it reads. Skips a
   // mark at the beginning, and reads a compressed list through its program. Throws Failure if the bytes are not a list.
   void begin();
-  // True if it is a file of digests, as far as its first bytes tell.
+  // True if it is a file of digests, as far as its first bytes tell. Those of a few digests tell nothing.
   [[nodiscard]] bool looks_like_digests() const;
   // A reader calls it at the end, and says up to where it has read a regular file (0: it is none), and where
   // its range ends. Throws Failure if
@@ -87,6 +87,7 @@ class KeySource {
  private:
   KeySource(const std::string& from, const std::string& what, ListFormat format);
 
+  void refuse_digests() const;
   [[nodiscard]] std::string head() const;
   void skip(std::size_t bytes);
   void decompress(const ListKind& kind);

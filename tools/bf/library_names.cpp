@@ -41,6 +41,8 @@ constexpr std::array kNames{
         "has 20,488 bytes."},
     Name{"is not a delta. Remove it, or choose another name.",
          "is no delta, and --force replaces deltas alone. Choose another name, or move it away first (mv)."},
+    Name{"Drop an owner whose log has ended.",
+         "Give an owner that has a mark (--owner), or let a program drop one whose log has ended (bfs_drop_owner)."},
     Name{"list of seeds. Give one, such as", "list of seeds. Give --seeds, such as"}};
 
 // "100000000 keys" becomes "100,000,000 keys", as in bf's own words. Bytes of a path stay.

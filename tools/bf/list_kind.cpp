@@ -3,9 +3,11 @@
 #include "list_kind.hpp"
 
 #include "damaged.hpp"
+#include "text.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 namespace bf {
 namespace {
@@ -103,11 +105,12 @@ std::optional<ListKind> kind_of(std::string_view head) {
   return found == kMagics.end() ? std::nullopt : std::optional(found->kind);
 }
 
+constexpr std::size_t kEnoughForChance = 256;
+
 // Of random bytes a half is above 127, and an eighth are control characters, which no text has. Half the bytes of
 // UTF-16 are zeros, and so are many of other binary formats.
 bool look_like_digests(std::string_view head) {
-  constexpr std::size_t kEnough = 256;
-  if (head.size() < kEnough) return false;
+  if (head.size() < kEnoughForChance) return false;
   std::size_t high = 0;
   std::size_t controls = 0;
   std::size_t nuls = 0;
@@ -118,6 +121,11 @@ bool look_like_digests(std::string_view head) {
   }
   const std::size_t all = head.size();
   return high > all * 3 / 8 && high < all * 5 / 8 && controls > all / 20 && controls < all / 5 && nuls < all / 32;
+}
+
+bool is_short_list_of_digests(std::string_view list) {
+  return !list.empty() && list.size() < kEnoughForChance && list.size() % sizeof(std::uint64_t) == 0 &&
+         list.back() != '\n' && !bfinspect::is_utf8(list);
 }
 
 std::string way_out_instead_of_filter(const ListKind& kind, const std::string& path, bool keys) {

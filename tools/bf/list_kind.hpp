@@ -33,6 +33,8 @@ std::optional<ListKind> kind_of(std::string_view head);
 // True for bytes that are as random as digests are (bf digest), and as nothing else is that a list of keys may be. A
 // few bytes tell nothing.
 bool look_like_digests(std::string_view head);
+// The same for a whole list that is too short for that: a digest has 8 bytes, and the last line of a text ends.
+bool is_short_list_of_digests(std::string_view list);
 
 // What a user does who gave the path of such a file as that of a filter. `keys`: the command takes a list of keys, too.
 std::string way_out_instead_of_filter(const ListKind& kind, const std::string& path, bool keys);

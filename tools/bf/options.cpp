@@ -430,18 +430,15 @@ void add_keys(CLI::App& app, Arguments& arguments) {
       },
       "the keys");
   keys->type_name("")->type_size(1)->expected(-1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  keys->excludes(
-      add_path(app, "--from", "a file with the keys, one a line; - is standard input", "PATH", arguments.from));
+  keys->excludes(add_path_or_stream(app, "--from", "a file with the keys, one a line; - is standard input", "PATH",
+                                    arguments.from));
   add_separator(app, arguments);
 }
 
 // Adds an option, or a positional one, that takes several paths to `sources`.
 CLI::Option* add_paths(CLI::App& app, const std::string& name, const std::string& help, Arguments& arguments) {
   const auto take = [name, &arguments](const CLI::results_t& results) {
-    for (const std::string& word : results) {
-      arguments.sources.push_back(unmasked(word));
-      if (arguments.sources.back().empty()) throw Failure(name + ": the name is empty. Give a path.");
-    }
+    for (const std::string& word : results) arguments.sources.push_back(named_path(name, unmasked(word)));
     return true;
   };
   return tools::mark_path(app.add_option(name, take, help));

@@ -55,8 +55,8 @@ void declare_plan(CLI::App& app, Arguments& arguments) {
       ->needs(json);
   app.add_flag("--formulas", arguments.formulas, "Bloom's formulas, too, in indented rows of the table")
       ->excludes(json);
-  add_path(app, "--svg", "also draw the rates as the filters fill, in this file; -: print the picture alone", "PATH",
-           arguments.target);
+  add_path_or_stream(app, "--svg", "also draw the rates as the filters fill, in this file; -: print the picture alone",
+                     "PATH", arguments.target);
   app.add_flag("--force", options.replace, "with --svg: replace the file if it exists");
   add_texts(
       app,

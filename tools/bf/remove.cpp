@@ -143,7 +143,8 @@ class Remover {
     if (stats.keys_removed <= stats.keys_added) return;
     warn(arguments_.file + ": in all " + key_words(stats.keys_removed) + " removed of " + grouped(stats.keys_added) +
          " added. A remove of a key that was not added, or once too often, can make the filter answer no for another "
-         "key. Build it again of the keys that it should have (bf build --force).");
+         "key. Build it again of the keys that it should have (" +
+         tools::build_again(arguments_.file) + ").");
   }
 
  private:

@@ -1,6 +1,7 @@
 // See replaced.hpp.
 #include "replaced.hpp"
 
+#include "damaged.hpp"
 #include "failures.hpp"
 #include "filter_use.hpp"
 #include "key_form_line.hpp"
@@ -109,6 +110,11 @@ void refuse_other_secret(const Arguments& arguments) {
 
 }  // namespace
 
+bool is_sealed(const std::string& file) {
+  const auto report = bfstore::inspect(file, false);
+  return report.ok() && report->identity && report->identity->seal;
+}
+
 Replaced::Replaced(const Arguments& arguments, std::string path) : arguments_(arguments), path_(std::move(path)) {
   refuse_no_filter(arguments, path_);
   const bfstore::Options& options = arguments.options;
@@ -143,9 +149,9 @@ void Replaced::refuse_damaged(const std::string& name) const {
   std::string way_out = kAdvice;
   if (identity_ && identity_->seal) {
     way_out = "Give an undamaged copy of this same sealed file (bf seal COPY " + path_ +
-              " --force), or build it again (bf build --force). " + has_them;
+              " --force), or build it again (" + tools::build_again(path_) + "). " + has_them;
   } else if (source.ok() && source->identity && source->identity->seal) {  // nothing is added to it
-    way_out = "Build it again (bf build --force). " + has_them;
+    way_out = "Build it again (" + tools::build_again(path_) + "). " + has_them;
   }
   throw Failure(path_ + ": " + what + ", so bf cannot tell whether keys would be lost that " + name +
                 " lacks. They would be called absent. " + way_out);
@@ -266,15 +272,22 @@ Displaced::Displaced(const Arguments& arguments) : arguments_(arguments) {
 }
 
 std::string Displaced::lost(const bfstore::Stats& made, const std::string& note) const {
-  const auto removes = [](bfstore::Layout layout) {
-    const auto known = bfstore::layout_of(layout);
-    return known && known->can.remove;
-  };
   std::string words;
-  if (removes(static_cast<bfstore::Layout>(identity_->layout)) && !removes(made.shape.layout)) words += " It counted.";
+  const auto layout = bfstore::layout_of(bfstore::Layout{identity_->layout});
+  const std::string option =
+      layout && layout->layout != made.shape.layout ? std::string(" --layout ") + layout->name : "";
   const std::uint64_t window_ms = identity_->window_ms.value_or(0);
-  if (window_ms != 0 && (!made.turning || made.turning->window_ms != window_ms))
-    words += " It had a window of " + time_words(window_ms) + ".";
+  if (window_ms != 0 && (!made.turning || made.turning->window_ms != window_ms)) {
+    words += " It had a window of " + time_words(window_ms) + " (bf build" + option + " --window " +
+             time_option(window_ms) + ").";
+  } else if (!option.empty()) {
+    words += std::string(" It had the layout ") + layout->name + " (bf build" + option + ").";
+  }
+  const std::string& file = arguments_.file;
+  if (identity_->seal && !is_sealed(file))
+    words += " It was sealed" + std::string(layout && layout->can.build
+                                                ? "."
+                                                : ": bf seal " + file + " " + file + " --force seals the new one.");
   const std::string old = identity_->note.value_or("");
   const std::string own_words = old.substr(0, old.find(tools::kKeyFormLine));
   if (!own_words.empty() && !note.starts_with(own_words)) words += " Its note is gone.";

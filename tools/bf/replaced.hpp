@@ -56,6 +56,8 @@ class Replaced {
   std::string problem_;  // what the file is, if it is not a good filter file: no bits of it are compared
 };
 
+bool is_sealed(const std::string& file);
+
 // What is said of the writer of a file that was replaced. It learns of it when it adds or syncs.
 inline constexpr const char* kWriterHadIt =
     "a writer had the old file open. Its adds get an error until it opens the path again, and the keys that it added "

@@ -63,6 +63,7 @@ int seal(const Arguments& arguments) {
   interrupt::defer();
   std::error_code gone;
   const std::uintmax_t bytes_before = std::filesystem::file_size(arguments.file, gone);
+  refuse_taken(arguments.target, arguments.options.replace);
   std::optional<Replaced> replaced;
   if (!is_same_file(arguments.target, arguments.file)) {
     replaced.emplace(arguments, arguments.target);

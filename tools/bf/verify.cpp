@@ -43,7 +43,7 @@ int verify(const Arguments& arguments) {
   const std::string what = found.num_damaged_chunks == 0 ? "its header or its checksums are"
                                                          : grouped(found.num_damaged_chunks) + " of " + chunks +
                                                                (found.num_damaged_chunks == 1 ? " is" : " are");
-  complain(arguments.file + ": " + what + " damaged. Rebuild it (bf build --force), " +
+  complain(arguments.file + ": " + what + " damaged. Rebuild it (" + tools::build_again(arguments.file) + "), " +
            tools::or_put_copy_back(arguments.file, true));
   return 1;
 }

@@ -12,6 +12,12 @@ namespace bf {
 
 using tools::kMask;
 
+namespace {
+
+constexpr const char* kStream = "-";
+
+}  // namespace
+
 // Makes the words for CLI11. Without masks CLI11 would split the key "[a,b]" in two, drop the key "++", take the next
 // word as the value of "--note=", and refuse "--" after the first key. So this masks every word after the command's
 // name that does not begin with a dash, and every word after "--".
@@ -50,11 +56,23 @@ CLI::Option* add_text(CLI::App& app, const std::string& name, const std::string&
 
 CLI::Option* add_path(CLI::App& app, const std::string& name, const std::string& help, const std::string& type,
                       std::string& path) {
+  const auto take = [&path](const std::string& option, const std::string& text) { path = named_path(option, text); };
+  return tools::mark_path(add_text(app, name, help, type, take));
+}
+
+CLI::Option* add_path_or_stream(CLI::App& app, const std::string& name, const std::string& help,
+                                const std::string& type, std::string& path) {
   const auto take = [&path](const std::string& option, const std::string& text) {
-    if (text.empty()) throw Failure(option + ": the name is empty. Give a path.");
-    path = text;
+    path = text == kStream ? text : named_path(option, text);
   };
   return tools::mark_path(add_text(app, name, help, type, take));
+}
+
+std::string named_path(const std::string& option, std::string text) {
+  if (text.empty()) throw Failure(option + ": the name is empty. Give a path.");
+  if (text != kStream) return text;
+  throw Failure(option +
+                ": - is no standard stream here, and would name a file. Give a path. For a file of that name: ./-");
 }
 
 }  // namespace bf

@@ -26,7 +26,13 @@ using Take = std::function<void(const std::string& name, const std::string& text
 CLI::Option* add_text(CLI::App& app, const std::string& name, const std::string& help, const std::string& type,
                       Take take);
 
+// The value is the path of a file. A user who gives "-" means standard input or output, and gets an error.
 CLI::Option* add_path(CLI::App& app, const std::string& name, const std::string& help, const std::string& type,
                       std::string& path);
+// The value may be "-", too.
+CLI::Option* add_path_or_stream(CLI::App& app, const std::string& name, const std::string& help,
+                                const std::string& type, std::string& path);
+// Returns `text`, which option `option` has as the path of a file. Throws Failure if it is none.
+std::string named_path(const std::string& option, std::string text);
 
 }  // namespace bf

@@ -384,7 +384,8 @@ std::string way_out(const Facts& facts) {
     return "Use the bfstore that made it or a later one, or rebuild it from its keys (bf build).";
   }
   const auto& identity = facts.report.identity;
-  const std::string again = "Do not trust its \"no\". Rebuild it from its keys (bf build), " +
+  const std::string again = "Do not trust its \"no\". Rebuild it from its keys (bf build" +
+                            tools::layout_to_keep(facts.report) + "), " +
                             tools::or_put_copy_back(facts.report.path, identity && identity->seal);
   if (has_problem(facts, Code::kDamaged)) {
     return again + " Until then bf contains --tolerate-damage answers \"maybe\" for keys in damaged places.";

@@ -48,4 +48,16 @@ std::string or_put_copy_back(const std::string& path, bool sealed) {
                 : kByThreeSteps;
 }
 
+std::string layout_to_keep(const bfstore::Report& report) {
+  if (!report.identity) return "";
+  const auto layout = bfstore::layout_of(bfstore::Layout{report.identity->layout});
+  if (!layout || layout->layout == bfstore::Layout::kBlocked || layout->can.expire) return "";
+  return std::string(" --layout ") + layout->name;
+}
+
+std::string build_again(const std::string& path) {
+  const auto report = bfstore::inspect(path, false);
+  return "bf build --force" + (report.ok() ? layout_to_keep(*report) : "");
+}
+
 }  // namespace tools

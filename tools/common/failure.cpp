@@ -20,8 +20,9 @@ namespace {
 const char* way_out(int os_errno) {
   switch (os_errno) {
     case EACCES:
-    case EPERM:
       return ". Check the permissions of the file and its folder";
+    case EPERM:
+      return ". Check the permissions of the file and its folder, and whether they are immutable (lsattr)";
     case EROFS:
       return ". Use a filesystem that can be written to";
     case ENOSPC:

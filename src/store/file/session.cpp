@@ -151,9 +151,9 @@ Code Session::grow(std::uint32_t full) noexcept try {
 Error Session::sync(const LogPosition& position) {
   return sync_and_store([&](Slot& slot, std::uint64_t&) {
     if (format::set_mark(slot, position)) return Error{};
-    return fail(Code::kOwners,
-                opened_.file().path() +
-                    ": all 64 lanes for owners of marks are taken. The keys are durable, but the mark was not stored.");
+    return fail(Code::kOwners, opened_.file().path() +
+                                   ": all 64 lanes for owners of marks are taken. The keys are durable, but the mark "
+                                   "was not stored. Drop an owner whose log has ended.");
   });
 }
 

@@ -165,16 +165,18 @@ bool Ask::full() const noexcept {
 }
 
 // Threads do not look at each other's counters for each key. So a body may get some more keys than it was made for
-// before it grows: with 32 threads at most 1 of 64.
+// before it grows: with 32 threads at most 1 of 64. The first new key of a handle looks, too: the body may be one that
+// could not grow while an earlier process added, and there may be room now.
 void Ask::grow_in_time(std::uint64_t before, std::uint64_t after) const noexcept {
   constexpr std::uint64_t kLooks = 2048;
   constexpr std::uint64_t kKeysAfterFailure = 256;  // a try takes as long as a hundred adds
   const std::uint64_t room = shape.capacity * format::times_as_many(growth, num_slices());
-  const std::uint64_t least = growth_fails.load(std::memory_order_relaxed) ? kKeysAfterFailure : 1;
-  const std::uint64_t step = std::max(least, room / kLooks);
-  if (before / step == after / step) return;
+  const LastLook last = last_look.load(std::memory_order_relaxed);
+  const std::uint64_t step = std::max(last == LastLook::kFailed ? kKeysAfterFailure : 1, room / kLooks);
+  if (last != LastLook::kNone && before / step == after / step) return;
   const Code code = grow_for(0);
-  growth_fails.store(code != Code::kOk && code != Code::kBusy, std::memory_order_relaxed);
+  const bool failed = code != Code::kOk && code != Code::kBusy;
+  last_look.store(failed ? LastLook::kFailed : LastLook::kGood, std::memory_order_relaxed);
 }
 
 // A body that is exactly full stays as it is: one that was built of all its keys would otherwise get another slice.

@@ -208,7 +208,9 @@ struct Ask {
   unsigned threads = 1;  // for a large batch, if `alone`
   region::OwnersLock one_at_a_time;
   std::chrono::nanoseconds writeback_check{};
-  mutable std::atomic<bool> growth_fails{false};      // the last one did: the next try is some keys later
+  enum class LastLook : std::uint8_t { kNone, kGood, kFailed };
+  mutable std::atomic<LastLook> last_look{
+      LastLook::kNone};                               // at a body that grows; failed: the next is some keys later
   std::atomic<std::int64_t> next_writeback_check{0};  // on CLOCK_MONOTONIC_COARSE, in nanoseconds
   // Lookups waited for the disk lately: so many more steps ask for pages before (cold.hpp).
   mutable std::atomic<unsigned> cold_steps{0};

@@ -181,6 +181,10 @@ Error check_room(const layout::Row& row, const sizing::Size& size) {
 Error check_at_most(const layout::Row& row, const hash::Row& hash, const Options& options) {
   if (options.capacity_at_most == 0) return {};
   if (row.info.can.grow) {
+    if (options.capacity > options.capacity_at_most)
+      return fail(Code::kInvalid, "capacity_at_most is " + std::to_string(options.capacity_at_most) +
+                                      " keys, fewer than the capacity of " + std::to_string(options.capacity) +
+                                      " keys with which the filter begins. Give a smaller capacity.");
     if (options.capacity != 0 || options.num_bits != 0) return {};
     return fail(Code::kInvalid,
                 "capacity_at_most was given without the number of keys to begin with. Give capacity, too.");

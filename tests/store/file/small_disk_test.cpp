@@ -130,6 +130,34 @@ TEST_CASE("a body that cannot grow on a full disk takes more keys, and grows whe
   }
 }
 
+// It waited for some more keys: one in 2048 of its room. A program that adds a few keys each time never made it grow.
+TEST_CASE(
+    "a body that could not grow on a full disk grows with the first new key of the next handle, when there is room") {
+  constexpr std::uint64_t kCapacity = 20'480;  // so it looks after each tenth key
+  for (const bool exclusive : {false, true}) {
+    const OpenMode mode = exclusive ? OpenMode::kExclusive : OpenMode::kWrite;
+    const TempDir dir(small_disk);
+    Options options;
+    options.layout = Layout::kGrowing;
+    options.capacity = kCapacity;
+    options.capacity_at_most = 31 * kCapacity;
+    CHECK(created(dir.file(), options).close().ok());
+    fill_up(dir.file("rubbish"));
+    {
+      Filter filter = opened(Filter::open(dir.file(), mode));
+      add_keys(filter, 1, 0, 2 * kCapacity);
+      CHECK(filter.stats({}).shape.capacity == kCapacity);
+      CHECK(filter.close().ok());
+    }
+    REQUIRE(unlink(dir.file("rubbish").c_str()) == 0);
+    Filter filter = opened(Filter::open(dir.file(), mode));
+    const std::uint64_t before = filter.stats({}).keys_added;
+    for (std::uint64_t key = 0; filter.stats({}).keys_added == before; ++key) add_keys(filter, 2, key, 1);
+    CHECK(filter.stats({}).shape.capacity == 3 * kCapacity);
+    CHECK(filter.close().ok());
+  }
+}
+
 TEST_CASE("a file over which a filesystem was mounted is not current, though a file of its inode number has its path") {
   const TempDir dir(small_disk);
   const auto mount_another = [&] { return mount("none", dir.path().c_str(), "tmpfs", 0, "size=256k") == 0; };
