@@ -69,7 +69,7 @@ class Growing(BfCase):
         limited = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)), "restore_signals": False}
         said = self.run_bf("add", "f", "-q", "--from", "-", input=numbers(3000), **limited)
         self.assertEqual(said.returncode, 0)
-        self.assert_warning(said.stderr, says=("f: has not grown, and holds ", " keys in slices for 1,000, so that its false-positive rate rises. Its next slice needs 17.0 KiB, and "
+        self.assert_warning(said.stderr, says=("f: has not grown, and holds ", " keys in slices for 1,000, so that its false-positive rate rises. Its next slice needs 16.9 KiB, and "
                                                "this process may write files of ", ": raise that limit (ulimit -f). The next new key tries again."))
         self.assertEqual(self.facts("f")["num_slices"], 1)
         self.assertEqual(self.good("add", "f", "-q", "new"), b"")  # it grows now

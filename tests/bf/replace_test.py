@@ -163,7 +163,7 @@ class Replace(BfCase):
         self.good("create", "f", "-q", *SURE)
         self.good("add", "f", "-q", "old")
         done = self.run_bf("import", "bits", "f", "--force", "--order", "little", "--hash", "murmur3", "--bits", "512", "--probes", "3")
-        self.assert_warning(done.stderr, says="f: replaced a filter of about 1 key. Its keys were not compared with those of the new file. Readers that follow")
+        self.assert_warning(done.stderr, says="f: replaced a filter of about 1 key. Its keys were not compared with those of the new file. It had the layout blocked (bf build --layout blocked). Readers that follow")
 
 
 main()

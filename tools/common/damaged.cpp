@@ -1,6 +1,8 @@
 // See damaged.hpp.
 #include "damaged.hpp"
 
+#include <bfstore/layouts.hpp>
+
 #include <algorithm>
 #include <iterator>
 
