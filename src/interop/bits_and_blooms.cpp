@@ -103,6 +103,7 @@ constinit const Row kBitsAndBloomsJsonRow{.info = {.name = "bits-and-blooms-json
                                                    .keys = "bytes"},
                                           .read = nullptr,
                                           .write = nullptr,
-                                          .find = find_json};
+                                          .find = find_json,
+                                          .written = "bits-and-blooms"};
 
 }  // namespace bfstore::interop

@@ -287,12 +287,17 @@ Error check_shape(const Row& row, const Shape& shape, const std::string& name) {
                                       ".");
 }
 
+Error check_written(const ForeignForm& form, const std::string& name) {
+  const Row* const row = find_foreign(form.format);
+  if (row == nullptr || row->write != nullptr) return {};
+  const std::string instead =
+      row->written == nullptr ? "" : std::string(" The format ") + row->written + " is written.";
+  return fail(Code::kUnsupported,
+              name + ": nothing is written in the format " + row->info.name + ", which is only read." + instead);
+}
+
 Result<Outline> outline_of(const Row& row, const Saying& filter, const ForeignForm& form, const std::string& name) {
   if (Error error = check_order(row, form); !error.ok()) return error;
-  if (row.write == nullptr) {
-    return fail(Code::kUnsupported,
-                name + ": nothing is written in the format " + row.info.name + ", which is only read.");
-  }
   if (Error error = check_shape(row, filter.shape, name); !error.ok()) return error;
   auto outline = row.write(filter, form);
   if (!outline) return fail(outline.error().code, name + ": " + outline.error().message);

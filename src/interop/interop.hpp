@@ -92,7 +92,7 @@ struct Row {
   // kTooShort if these bytes end before the end of the header. The messages of these functions do not begin with a
   // name. nullptr if find() reads the bytes.
   Result<Told> (*read)(std::span<const std::byte> first, const ForeignForm& form);
-  // nullptr: the format is only read.
+  // nullptr: the format is only read. See `written`.
   Result<Outline> (*write)(const Saying& filter, const ForeignForm& form);
   // Finds the filters of a file that may have several, or that only all of its bytes tell. Each has its offset in the
   // file: the file has a key if one of them has it. At least one. If the form names no column, those of any. nullptr: a
@@ -101,7 +101,13 @@ struct Row {
   Mark mark = Mark::kStrong;
   // What the values of the form's column are. nullptr: the bytes do not tell.
   Result<ForeignValues> (*values)(const Source& source, const ForeignForm& form) = nullptr;
+  // Of a format that is only read: the one that the same program reads, and that is written. nullptr: none.
+  const char* written = nullptr;
 };
+
+// The error for a format that is only read. `name` is that of the filter to write. Before row_of(), which asks for a
+// column.
+Error check_written(const ForeignForm& form, const std::string& name);
 
 // The public info. Where find() reads the bytes, it needs all of them.
 inline ForeignFormat info_of(const Row& row) {

@@ -333,7 +333,8 @@ constinit const Row kParquetRow{.info = {.name = "parquet",
                                 .read = nullptr,
                                 .write = nullptr,
                                 .find = find_filters,
-                                .values = values_of};
+                                .values = values_of,
+                                .written = "sbbf"};
 
 constinit const Row kSbbfRow{.info = {.name = "sbbf",
                                       .about = "one split-block filter of Parquet with its header",

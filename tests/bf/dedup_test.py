@@ -128,7 +128,7 @@ class Dedup(BfCase):
                 done = self.spawn("dedup", name, *how, stdout=full)
                 said = done.communicate(LINES)[1]
             self.assertEqual(done.returncode, 2)
-            self.assert_complaint(said, says=["standard output: cannot write: ", says])
+            self.assert_complaint(said, says=["standard output: cannot write: No space left on device. Free some space, or use another disk. " + says])
         self.assertEqual(self.good("dedup", "f", input=LINES), b"")
         self.assertEqual(self.good("dedup", "g", input=LINES), LINES)
 

@@ -202,10 +202,11 @@ class Faults(BfCase):
     def test_a_spool_beyond_the_size_limit_names_the_directory(self):
         env = dict(os.environ, TMPDIR=self.dir)
         self.refused("build", "g", "--from", "-", env=env, input=MORE_THAN_MEMORY,
-                     preexec_fn=limit_files_to_a_mebibyte, says=[self.dir + ": ", "TMPDIR", "give --capacity, which keeps nothing."])
+                     preexec_fn=limit_files_to_a_mebibyte,
+                     says=self.dir + ": cannot keep what was read there: File too large. Raise the limit of file sizes (ulimit -f), or give --capacity, which keeps nothing.")
         self.write("keys", MORE_THAN_MEMORY * 4)
         said = self.refused("build", "g", "--from", "keys", "--parts", "2", env=env, preexec_fn=limit_files_to_a_mebibyte,
-                            says=[self.dir + ": ", "(TMPDIR=DIR bf ...)", "or leave --parts out, which takes 8 bytes of each key there."])
+                            says=[self.dir + ": ", "(ulimit -f)", "or leave --parts out, which takes 8 bytes of each key there."])
         self.assertNotIn(b"--capacity", said)  # with it --parts keeps as much
         os.unlink(self.path("keys"))
         self.assertEqual(self.files(), ["f"])

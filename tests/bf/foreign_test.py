@@ -46,6 +46,16 @@ class InPlace(BfCase):
             self.refused(*words, says="guava: is not a file of DCSO's bloom: it does not begin with the number 1. It looks like one of the format guava: give "
                                       "--format guava.")
 
+    def test_a_filter_of_bfstore_has_no_other_format(self):
+        # "its strategy is 137, not 0 or 1", of a file that --format alone made unreadable.
+        self.good("create", "f", "-q", *SURE)
+        for name in ("guava", "jaybird", "parquet"):
+            more = ["--column", "c"] if name == "parquet" else []
+            for words in (["contains", "f", "--format", name, *more, "k"], ["plan", "--like", "f", "--format", name, *more, "-n", "5"]):
+                self.refused(*words, says="f: is a bfstore filter, and --format is for files of other programs. Leave --format out.")
+            self.refused("import", "f", "g", "--format", name, *more, says="f: is a bfstore filter already. For another one of its keys: bf copy f g.")
+        self.good("copy", "f", "g", "-q")
+
     def test_a_filter_that_a_format_has_no_place_for_is_refused_with_the_one_to_build(self):
         self.good("build", "blocked", "-q", input=b"k\n")
         self.good("build", "classic", "--layout", "classic", "-q", input=b"k\n")
@@ -53,7 +63,13 @@ class InPlace(BfCase):
             self.refused("export", name, "new", "--format", "guava",
                          says=[why + " Build one from all keys: bf build NEW --from KEYS --layout classic --hash guava."])
         self.refused("export", "blocked", "new", "--order", "little", says="Build one from all keys: bf build NEW --from KEYS --layout classic.")
-        self.refused("export", "blocked", "new", "--format", "bits-and-blooms-json", says="blocked: nothing is written in the format bits-and-blooms-json, which is only read.")
+        for name, more in (("bits-and-blooms-json", " The format bits-and-blooms is written."), ("jaybird-scalable", ""), ("parquet", " The format sbbf is written.")):
+            for words in ([], ["-q"]):
+                said = self.refused("export", "blocked", "new", "--format", name, *words)
+                self.assertEqual(said.decode(), f"bf: blocked: nothing is written in the format {name}, which is only read.{more}\n")
+        # The command of the hint was refused: the sizes and the seeds of these formats are not those that bf build chooses.
+        for name in ("bip37", "pybloomfilter"):
+            self.assertNotIn(b"bf build", self.refused("export", "blocked", "new", "--format", name, says="those of the classic layout."))
 
     def test_every_answer_is_that_of_the_import_in_every_output(self):
         self.good("import", "raw", "f", "-q", *JAYBIRD, "--check", "keys")
@@ -83,7 +99,7 @@ class InPlace(BfCase):
     def test_a_hash_that_makes_digests_is_imported_first(self):
         self.good("create", "f", "-q", "--hash", "xxh3", "--seed", "5", "--layout", "classic", "--bits", "20032", "--probes", "7")
         self.good("export", "f", "bits", "-q", "--order", "little")
-        self.refused("export", "f", "no", "--format", "parquet", says="no: no column given")
+        self.refused("export", "f", "no", "--format", "parquet", says="f: nothing is written in the format parquet, which is only read.")
         for unsaid in (["--hash", "xxh3", "--seed", "5", "--bits", "20032", "--probes", "7"], ["--like", "f"]):
             self.refused("contains", "bits", "--format", "raw", "--order", "little", *unsaid, "alice", says=["bits", "xxh3", "bf import"])
         os.chmod(self.write("secret", bytes(range(16))), 0o600)

@@ -243,6 +243,16 @@ class Lists(BfCase):
         self.good("build", "g", "-q", "-0", "--from", "-", *ROOMY, input=b"a\nb\0c")
         self.assertEqual(self.good("contains", "g", "-0", "--maybe", input=b"a\nb\0c\0"), b"a\nb\0c\0")
 
+    def test_the_command_for_utf_16_without_a_mark_is_the_one_that_works(self):
+        # It was "iconv -t utf-8", which copies the file where the locale is UTF-8.
+        for code in ("utf-16-le", "utf-16-be"):
+            self.write("list", "alice\nbob\n".encode(code))
+            said = self.refused("build", "f", "--force", "--from", "list", says="is a NUL, so these are not lines of text. Text in UTF-16 has such bytes (").decode()
+            command = said.split("such bytes (")[1].split(")")[0]
+            self.assertEqual(command, f"iconv -f {code.upper().replace('16-', '16')} -t UTF-8")
+            self.good("build", "f", "--force", "-q", *ROOMY, input=subprocess.run([*command.split(), "list"], cwd=self.dir, stdout=subprocess.PIPE, check=True).stdout)
+            self.assertEqual(self.good("contains", "f", "--maybe", "alice", "bob", "x"), b"alice\nbob\n")
+
     def test_a_tar_archive_is_named_as_one(self):
         # Its NULs were taken for those of UTF-16.
         for form in (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT):

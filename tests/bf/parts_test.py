@@ -1,10 +1,12 @@
 """Parts of a filter: bf build --part, bf digest, bf join, and builds of all parts, one after the other."""
+import gzip
 import os
 import shutil
 import pathlib
 import pty
 import re
 import signal
+import struct
 import subprocess
 import unittest
 
@@ -64,7 +66,8 @@ class Parts(BfCase):
         self.refused("join", "all", "part0", says="--force")
         self.refused("join", "other", "part0", "part3", says="missing: 1 to 2.")
         self.refused("join", "other", "part0", "part1", "part2", "part3", "part1", says="both part 1 of 4")
-        self.refused("merge", "other", "part0", "part1", says="part 1 of 4 and 0 of 4")
+        self.refused("merge", "other", "part0", "part1",
+                     says="part1 and part0: differ in part 1 of 4 and 0 of 4. Parts of one filter are joined, and not merged: bf join other part0 part1 makes one file of all of its parts.")
         self.assertFalse(os.path.exists(self.path("other")))
 
     def test_a_part_answers_for_its_own_keys_and_refuses_others(self):
@@ -105,6 +108,11 @@ class Parts(BfCase):
         self.assertEqual(self.good("contains", "whole.0", "--absent", *own, code=0), b"")
         self.good("add", "whole.0", "-q", *own)
 
+    def own(self, keys, number):
+        """The lines whose keys belong to this part of four."""
+        digests = struct.iter_unpack("<Q", self.good("digest", "part0", input=keys))
+        return [line for line, (digest,) in zip(keys.splitlines(), digests) if digest * 4 >> 64 == number]
+
     def test_a_list_of_parts_is_asked_as_the_whole_filter(self):
         for number in range(4):
             self.good("build", f"part{number}", "--from", "keys", "-q", "--part", f"{number}/4", *SIZE)
@@ -114,7 +122,20 @@ class Parts(BfCase):
         self.assertEqual(self.good("contains", "--set", "parts.set", input=asked), whole)
         self.assertIn(b"absent\t", whole)
         self.write("some.set", b"bfstore-set 1\npart2\n")
-        some = self.good("contains", "some.set", "--set", input=asked)
+        # The maybes of the other parts looked like answers.
+        unlisted = asked.count(b"\n") - len(self.own(asked, 2))
+        for words in (["some.set", "--set"], ["some.set"]):
+            done = self.run_bf("contains", *words, input=asked)
+            some = done.stdout
+            self.assertEqual(done.returncode, 0)
+            self.assert_warning(done.stderr, says=f"some.set: lists 1 of 4 parts. {unlisted:,} keys belong to no listed part, and their maybe says nothing. "
+                                                  "Add the lines of all parts to some.set.")
+        one = self.own(KEYS, 2)[0]
+        self.good("contains", "some.set", one)
+        self.good("contains", "some.set", "--any", "whole", one)
+        for words in (["some.set"], ["some.set", "--any", "whole"], ["whole", "--any", "some.set"]):
+            self.assert_warning(self.run_bf("contains", *words, "-q", self.own(KEYS, 0)[0]).stderr,
+                                says="some.set: lists 1 of 4 parts. 1 key belongs to no listed part, and its maybe says nothing.")
         self.assertGreater(some.count(b"absent"), 1000)
         self.assertLess(some.count(b"absent"), whole.count(b"absent") // 2)
         self.write("gone.set", b"bfstore-set 1\npart2\npart4\n")
@@ -188,6 +209,33 @@ class Parts(BfCase):
         self.assertEqual(process.returncode, 2)
         self.assert_complaint(complaint, says="digest: standard output is a terminal, and digests are bytes")
         self.assertEqual(len(self.good("digest", "like", "alice")), 8)
+
+    def test_a_list_without_keys_has_no_digests(self):
+        # The exit code was 0, and a program before it in the pipe may have failed.
+        self.good("create", "like", "-q", *SIZE)
+        self.write("empty.gz", gzip.compress(b""))
+        self.write("empty", b"")
+        for more, name in (([], "standard input"), (["--from", "/dev/null"], "/dev/null"), (["--from", "empty.gz"], "empty.gz"), (["--from", "empty"], "empty")):
+            for to in ([], ["--parts", "2", "--to", "d."]):
+                self.refused("digest", "like", *more, *to, says=f"{name}: holds no keys, so there is nothing to digest.")
+        self.assertEqual([name for name in self.files() if "unfinished" not in name], ["empty", "empty.gz", "keys", "like", "whole"])
+
+    def test_a_file_of_another_kind_is_not_taken_for_digests(self):
+        # A tar archive, zeros and text in UTF-16 became filters.
+        self.good("create", "like", "-q", *SIZE)
+        digests = self.good("digest", "like", input=b"a\nb\n")
+        for data, says in ((b"SQLite format 3\0" + bytes(range(240)), "is an SQLite database, and"), (bytes(8000), "begins with zeros, and"),
+                           (bytes(8), "begins with zeros, and"), ("some words\n".encode("utf-16-le") * 40, "is half zeros, as text in UTF-16 is, and"),
+                           ("alice\n".encode("utf-16-be") * 40, "is half zeros, as text in UTF-16 is, and"),
+                           (bytes(range(1, 256)) + b"\xff\xff" + b"ustar\0" + b"00" + bytes(255), "is a tar archive, and"),
+                           (gzip.compress(digests), "is compressed with gzip, and"), (b"PK\x03\x04" + bytes(range(60)), "is a zip archive, and")):
+            self.write("other", data)
+            said = self.refused("build", "x", "--digests", "--like", "like", "--from", "other", says=f"other: {says} not digests as bf digest writes them.")
+            self.assertEqual(b" If they are in it: gzip -dc < other > DIGESTS." in said, data[:2] == b"\x1f\x8b")
+        # Digests are random bytes, and may begin like these.
+        for begin in (b"\x1f\x8b", b"\x1f\x9d", b"\xff\xfe", b"\xfe\xff", b"\x1f\x8b\x08\xff", bytes(3), b"\xef\xbb\xbf", b""):
+            self.write("digests", begin + digests[len(begin):])
+            self.good("build", "x", "--digests", "--like", "like", "--from", "digests", "--force", "-q")
 
     def test_digests_are_added_to_nothing_but_digests(self):
         self.good("create", "like", "-q", "--part", "0/2", *SIZE)

@@ -382,6 +382,16 @@ class Plan(BfCase):
         self.refused("plan", "-n", "1M", "--svg", "mine", says=["mine: exists already", "--force"])
         with open(self.path("mine"), "rb") as file:
             self.assertEqual(file.read(), b"mine")
+        # A list of keys was gone.
+        for other in (b"mine", b"alice\nbob\n", b"<html>"):
+            self.write("mine", other)
+            self.refused("plan", "-n", "1M", "--svg", "mine", "--force",
+                         says="mine: is no picture (SVG), and --force replaces such pictures alone. Choose another name, or move it away first (mv).")
+            with open(self.path("mine"), "rb") as file:
+                self.assertEqual(file.read(), other)
+        for mine in (b"", b"<?xml version='1.0'?>\n<!DOCTYPE svg PUBLIC 'x'>\n<svg>"):
+            self.write("mine", mine)
+            self.good("plan", "-n", "1M", "--svg", "mine", "--force")
         self.good("plan", "-n", "1M", "--svg", "mine", "--force")
         self.refused("plan", "-n", "1M", "--svg", "none/picture.svg", says="none/picture.svg: its folder does not exist. Create it first, or correct the path.")
         self.good("create", "filter", "-q", "--capacity", "10")

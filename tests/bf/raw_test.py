@@ -138,7 +138,7 @@ class Arrays(BfCase):
 
     def test_what_is_replaced_gives_its_mode_and_owner(self):
         self.good("create", "f", "-q", *SEEDS_0_TO_3)
-        self.write("raw", b"old")
+        self.write("raw", bits_of({3}, 124, "little"))
         os.chmod(self.path("raw"), 0o664)
         if os.geteuid() == 0:
             os.chown(self.path("raw"), 12345, 12346)
@@ -175,6 +175,19 @@ class Arrays(BfCase):
         self.good("export", "f", "new", "-q", "--order", "big")
         self.assertEqual(stat.S_IMODE(os.stat(self.path("new")).st_mode), 0o600)
         self.assertEqual(self.files(), ["f", "new", "raw"])
+
+    def test_a_list_and_a_file_of_a_known_kind_are_not_replaced(self):
+        # The list of keys was gone.
+        self.good("create", "f", "-q", *SEEDS_0_TO_3)
+        for text, why in ((b"alice\nbob\n", "looks like a list of keys"), (b"SQLite format 3\0" + bytes(99), "is an SQLite database"),
+                          (b"\x1f\x8b\x08" + bytes(20), "is compressed with gzip")):
+            self.write("keys", text)
+            self.refused("export", "f", "keys", "--order", "big", "--force", "-q",
+                         says=f"keys: {why}, and --force replaces exported filters alone. Choose another name, or move it away first (mv).")
+            self.assertEqual(self.read("keys"), text)
+        for old in (b"", bytes(8), bits_of({3, 9}, 124, "big")):
+            self.write("raw", old)
+            self.good("export", "f", "raw", "--order", "big", "--force", "-q")
 
     def test_only_classic_filters_are_exported(self):
         self.good("create", "f", "-q", "--capacity", "10")

@@ -397,6 +397,16 @@ class Recover(BfCase):
         self.assertIn(b"needed no recovery", self.good("recover", "f", "c"))
         self.good("contains", "f", "c")
 
+    def test_keys_of_a_clean_counting_filter_are_not_counted_once_more(self):
+        self.good("create", "f", "-q", *SURE, "--layout", "counting")
+        self.good("add", "f", "-q", "a")
+        self.write("keys", b"a\n")
+        for words in (["a"], ["--from", "keys"], ["--from", "keys", "-q"]):
+            self.refused("recover", "f", *words, says="f: needs no recovery, and has its keys. It counts each add, so these would count once more. Nothing was changed. "
+                                                      "To add keys: bf add.")
+        self.assertEqual(self.good("count", "f", "a"), b"1\ta\n")
+        self.good("recover", "f", "--no-keys", "-q")
+
     def test_wrong_words(self):
         self.unclean(7)
         self.write("keys", b"c\n")

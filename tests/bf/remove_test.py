@@ -86,11 +86,39 @@ class Remove(BfCase):
         self.refused("remove", "f", "--from", "-", input=b"bob\nal",
                      says=["f: removing stopped after 1 key: standard input: does not end with a newline",
                            "was not removed", "The first 1 of the list are done: never remove them again.",
-                           "give bf remove the lines of its standard input from number 2 on."])
+                           "remove it alone: give bf remove the lines of its standard input from number 2 on, with a newline at the end."])
         self.assertEqual(self.good("count", "f", "al", "bob", "alice"), b"1\tal\n0\tbob\n2\talice\n")
         self.refused("remove", "f", "-0", "--from", "-", input=b"al", says="standard input: does not end with a newline (with -0: a NUL)")
         self.assertEqual(self.good("remove", "f", "-0", "--from", "-", input=b"al\0alice\r\0"),
                          b"f: 2 keys removed, 0 certainly absent; 3 keys left\n")
+
+    def test_a_last_key_that_no_newline_ends_is_removed_by_the_command_that_is_named(self):
+        # It was "tail -n +2 nl > REST", which has no newline at its end either.
+        for data, options, rest in ((b"alice\nbob", [], "{ tail -n +2 nl; echo; }"), (b"alice\0bob", ["-0"], "{ tail -z -n +2 nl; printf '\\0'; }"),
+                                    (b"bob", [], "{ tail -n +1 nl; echo; }"), (gzip.compress(b"alice\nbob"), [], "{ gzip -dc < nl | tail -n +2; echo; }")):
+            with self.subTest(rest):
+                self.good("create", "f", "-q", "--force", *COUNTING)
+                self.good("add", "f", "-q", "alice", "bob")
+                self.write("nl", data)
+                said = self.refused("remove", "f", *options, "--from", "nl", says=f"If it is whole, remove it alone: {rest} > REST, and then --from REST.").decode()
+                self.assertNotIn("Go on", said)
+                command = said.split("alone: ")[1].split(", and then")[0]
+                subprocess.run(["sh", "-c", command], cwd=self.dir, check=True, timeout=PATIENCE)
+                self.assertEqual(self.good("remove", "f", *options, "--from", "REST")[:16], b"f: 1 key removed")
+                self.good("contains", "f", "bob", code=1)
+
+    def test_a_list_without_keys_is_an_error(self):
+        # The exit code was 0, and a program before it in the pipe may have failed.
+        for empty, name in (([], "standard input"), (["--from", "/dev/null"], "/dev/null")):
+            for quiet in ([], ["-q"], ["--skip-absent"]):
+                self.refused("remove", "f", *empty, *quiet, says=f"{name}: holds no keys, so none were removed from f.")
+
+    def test_a_key_that_was_not_removed_is_said_with_q_too(self):
+        done = self.run_bf("remove", "f", "999999", "bob", "-q")
+        self.assertEqual(done.returncode, 0)
+        self.assert_warning(done.stderr, says="f: 1 key was certainly absent, and not removed.")
+        self.assertEqual(self.run_bf("remove", "f", "999999", "-q", "--skip-absent").stderr, b"")
+        self.assertEqual(self.run_bf("remove", "f", "alice", "-q").stderr, b"")
 
     def test_a_list_that_cannot_be_read_to_its_end_says_how_many_keys_are_done(self):
         master, terminal = pty.openpty()

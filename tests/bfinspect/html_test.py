@@ -484,9 +484,21 @@ class Written(HtmlCase):
         self.assertIn("mine: exists already", said)
         with open(self.path("mine"), "rb") as file:
             self.assertEqual(file.read(), b"mine")
-        self.written("good", "--html", "mine", "--force")
-        with open(self.path("mine"), "rb") as file:
-            self.assertIn(b"</html>", file.read())
+        # A list of keys was gone.
+        for other in (b"mine", b"alice\nbob\n", b"<svg/>", bytes(64), b"<!--", b"<!-- <html> -->\n<svg>"):
+            with open(self.path("mine"), "wb") as file:
+                file.write(other)
+            said = self.written("good", "--html", "mine", "--force", code=3)
+            self.assertIn("mine: is no page of HTML, and --force replaces such pages alone. Choose another name, or move it away first (mv).", said)
+            with open(self.path("mine"), "rb") as file:
+                self.assertEqual(file.read(), other)
+        for page in (b"", b"<!doctype HTML>", b"\n<HTML lang=en>", b"<!-- saved -->\n<?xml version='1.0'?>\n<html>", b"\xef\xbb\xbf<html>"):
+            with open(self.path("mine"), "wb") as file:
+                file.write(page)
+            for _ in range(2):
+                self.written("good", "--html", "mine", "--force")
+                with open(self.path("mine"), "rb") as file:
+                    self.assertIn(b"</html>", file.read())
         self.assertIn("is a filter", self.written("good", "--html", "good", "--force", code=3))
         self.assertIn("none/page.html: its folder does not exist. Create it first, or correct the path.", self.written("good", "--html", "none/page.html", code=3))
         self.assertEqual(self.json(self.path("good"))["state"], "clean")

@@ -165,7 +165,7 @@ class Metrics(MetricsCase):
             with open(other, "rb") as file:
                 self.assertEqual(file.read(), text)
         refused = self.run_inspector("--prometheus", "--output", good, good)
-        self.assertEqual((refused.returncode, b"f.bf: has no metrics" in refused.stderr), (3, True), refused)
+        self.assertEqual((refused.returncode, b"f.bf: is a filter, whose users would not learn that it is gone." in refused.stderr), (3, True), refused)
         os.truncate(other, 0)
         self.assertEqual(self.run_inspector("--prometheus", "--output", other, good).returncode, 0)
 

@@ -3,6 +3,7 @@
 #include "failures.hpp"
 #include "filter_use.hpp"
 #include "foreign.hpp"
+#include "numbers.hpp"
 #include "options.hpp"
 #include "output.hpp"
 
@@ -16,6 +17,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace bf {
@@ -88,6 +90,46 @@ void declare_contains(CLI::App& app, Arguments& arguments) {
       answer_codes());
 }
 
+// Keys that belong to a part of a set which its list lacks. Each of them is maybe, whatever was added.
+class Unlisted {
+ public:
+  Unlisted(const bfstore::Filter& filter, std::string name) : filter_(filter), name_(std::move(name)) {
+    for (const bfstore::NoteOfFile& file : filter.notes()) {
+      if (file.file == name_) continue;  // no set
+      const auto part = bfstore::inspect(file.file, false);
+      if (!part.ok() || !part->identity || !part->identity->part) return;
+      listed_.resize(part->identity->part->part.parts);
+      listed_[part->identity->part->part.number] = true;
+    }
+    lacks_ = std::count(listed_.begin(), listed_.end(), false) != 0;
+  }
+
+  void count(std::span<const std::string_view> keys) {
+    if (!lacks_) return;
+    for (const std::string_view key : keys) {
+      const auto digest = filter_.digest(key);
+      const auto parts = static_cast<std::uint32_t>(listed_.size());
+      if (digest && !listed_[bfstore::Part::number_of(*digest, parts)]) ++keys_;
+    }
+  }
+
+  void warn() const {
+    if (keys_ == 0) return;
+    bf::warn(name_ + ": lists " +
+             grouped(static_cast<std::uint64_t>(std::count(listed_.begin(), listed_.end(), true))) + " of " +
+             grouped(listed_.size()) + " parts. " + key_words(keys_) + (keys_ == 1 ? " belongs" : " belong") +
+             " to no listed part, and " + (keys_ == 1 ? "its" : "their") +
+             " maybe says nothing. Add the lines of all parts to " + name_ + ".");
+  }
+
+ private:
+  const bfstore::Filter& filter_;
+  std::string name_;
+  std::vector<bool> listed_;  // by the parts' numbers
+  bool lacks_ = false;
+  std::uint64_t keys_ = 0;
+};
+
 class Asker {
  public:
   // `list` is the name of the list of keys.
@@ -95,6 +137,7 @@ class Asker {
         const Arguments& arguments)
       : filter_(filters.front()), maker_(form, list), arguments_(arguments), which_(filters.size()) {
     for (const bfstore::Filter& filter : filters) filters_.push_back(&filter);
+    for (std::size_t i = 0; i < filters_.size(); ++i) unlisted_.emplace_back(*filters_[i], name_of(i));
   }
 
   void ask(std::span<const std::string_view> lines);
@@ -123,6 +166,7 @@ class Asker {
 
   const bfstore::Filter& filter_;
   std::vector<const bfstore::Filter*> filters_;  // that one, and those of --any
+  std::vector<Unlisted> unlisted_;               // of each
   KeyMaker maker_;
   const Arguments& arguments_;
   Output output_;
@@ -144,6 +188,7 @@ void Asker::ask(std::span<const std::string_view> lines) {
 
 void Asker::ask_batch(std::span<const std::string_view> lines) {
   const auto keys = maker_.keys_of(lines);
+  for (Unlisted& unlisted : unlisted_) unlisted.count(keys);
   if (filters_.size() > 1) {
     for (std::size_t i = 0; i < lines.size(); ++i) ask_any(lines[i], keys[i]);
     return;
@@ -220,6 +265,7 @@ void Asker::finish() {
     output_.append("maybe\t" + std::to_string(maybe_) + "\nabsent\t" + std::to_string(absent_) + "\n");
   }
   output_.flush();
+  for (const Unlisted& unlisted : unlisted_) unlisted.warn();
 }
 
 void ask_all(Asker& asker, KeySource& source) {
@@ -283,6 +329,7 @@ bfstore::Result<bfstore::Filter> open_listed(const Arguments& arguments, const b
 bfstore::Filter opened(const Arguments& arguments, const bfstore::OpenOptions& options) {
   const bool foreign = !arguments.form.format.empty();
   if (!arguments.set && !foreign) return filter_of_keys(open_own(arguments, options), arguments.file);
+  if (foreign) refuse_own_format(arguments.file);
   auto other = foreign ? open_foreign(arguments, options) : open_listed(arguments, options);
   if (!other) refuse_other_format(other.error(), arguments.file);
   bfstore::Filter filter = unwrap(std::move(other), arguments.file);
@@ -341,6 +388,7 @@ int contains(const Arguments& arguments) {
   const KeyForm form = form_of_all(arguments, filters);
   std::optional<KeySource> source;
   if (arguments.keys.empty()) source.emplace(arguments.from, arguments.list);
+  if (source) refuse_own_output(*source);
   Asker asker(filters, form, source ? source->name() : "KEY", arguments);
   if (source) {
     ask_list(asker, *source);

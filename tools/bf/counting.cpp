@@ -22,6 +22,7 @@ void each_batch(const bfstore::Filter& filter, const Arguments& arguments,
   }
   KeySource source(arguments.from, arguments.list);
   refuse_itself(source, arguments.file);
+  refuse_own_output(source);
   KeyReader reader(source);
   KeyMaker maker(form, source.name());
   std::vector<std::string_view> lines;

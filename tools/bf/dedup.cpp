@@ -136,7 +136,8 @@ class Deduplicator {
     try {
       output_.flush();
     } catch (const Failure& failure) {
-      throw Failure(std::string(failure.what()) + ". " + lost_words());
+      const std::string_view why = failure.what();
+      throw Failure(std::string(why) + (why.ends_with('.') ? " " : ". ") + lost_words());
     }
   }
 

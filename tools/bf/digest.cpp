@@ -225,6 +225,11 @@ class PartFiles {
   std::vector<File> files_;
 };
 
+// A program that fails in a pipe gives an empty list.
+[[noreturn]] void fail_empty(const KeySource& source) {
+  throw Failure(source.name() + ": holds no keys, so there is nothing to digest.");
+}
+
 // Calls take(digests), piece by piece, for all keys of `list`, or of the command line if there is no list.
 template <class Take>
 void each_digest(const bfstore::Filter& filter, const Arguments& arguments, std::optional<KeySource>& list, Take take) {
@@ -250,6 +255,7 @@ void each_digest(const bfstore::Filter& filter, const Arguments& arguments, std:
     progress.show(count += lines.size(), bytes);
     return true;
   });
+  if (count == 0 && !interrupt::pending()) fail_empty(source);
 }
 
 void write_parts(const bfstore::Filter& filter, const Arguments& arguments, std::optional<KeySource>& list) {
@@ -272,6 +278,9 @@ int digest(const Arguments& arguments) {
   const bfstore::Filter filter = filter_of_keys(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file);
   std::optional<KeySource> list;
   if (arguments.keys.empty()) list.emplace(arguments.from, arguments.list);
+  if (list) refuse_own_output(*list);
+  // A pipe is not waited for: the files of a run show that it has begun.
+  if (list && list->can_be_read_twice() && list->at_end()) fail_empty(*list);
   if (arguments.spools == 0) {
     if (::isatty(STDOUT_FILENO) == 1)
       throw Failure(

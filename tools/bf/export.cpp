@@ -3,6 +3,7 @@
 #include "filter_use.hpp"
 #include "foreign.hpp"
 #include "interrupt.hpp"
+#include "list_kind.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
 #include "output.hpp"
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace bf {
 namespace {
@@ -46,9 +48,19 @@ void check_kind(const bfstore::Error& error, const bfstore::Shape& shape, const 
   const auto& hashes = format.hashes;
   const bool has_its_hash = hashes.empty() || std::find(hashes.begin(), hashes.end(), shape.hash) != hashes.end();
   if (error.code != bfstore::Code::kUnsupported || (shape.layout == format.layout && has_its_hash)) return;
+  if (error.message.find(" is only read.") != std::string::npos) return;
+  // Such a format wants seeds or a size of its own, which bf build does not choose.
+  if (!hashes.empty() && bfstore::hash_of(hashes.front())->takes_seeds) return;
   throw Failure(error.message + " Build one from all keys: bf build NEW --from KEYS --layout " +
                 bfstore::layout_of(format.layout)->name +
                 (hashes.empty() ? "" : std::string(" --hash ") + bfstore::hash_of(hashes.front())->name) + ".");
+}
+
+// Bits are any bytes. What is surely something else is kept.
+std::string why_no_export_replaces(std::string_view first) {
+  const std::string kept = ", and --force replaces exported filters alone";
+  if (const auto kind = kind_of(first)) return "is " + std::string(kind->words) + kept;
+  return looks_like_text(first) ? "looks like a list of keys" + kept : "";
 }
 
 int export_array(const Arguments& arguments) {
@@ -70,7 +82,8 @@ int export_array(const Arguments& arguments) {
   }
   if (KeySource(arguments.file, "the filter").is_same_file(arguments.raw))
     throw Failure(arguments.raw + ": is the filter itself. Name another file.");
-  tools::write_whole(arguments.raw, bytes, arguments.options.replace, 0600, arguments.options.mode);
+  tools::write_whole(arguments.raw, bytes, arguments.options.replace, why_no_export_replaces, 0600,
+                     arguments.options.mode);
   if (!arguments.quiet)
     report(arguments.raw + ": exported " + grouped(filter.shape().num_bits) + " bits in " + grouped(bytes.size()) +
            " bytes");

@@ -47,9 +47,7 @@ bool looks_like_a_list(const std::string& file) {
   std::ifstream from(file, std::ios::binary);
   from.read(head.data(), head.size());
   const std::string_view there(head.data(), static_cast<std::size_t>(from.gcount()));
-  return !there.empty() && !kind_of(there) && std::none_of(there.begin(), there.end(), [](char c) {
-    return c >= 0 && c < ' ' && c != '\n' && c != '\r' && c != '\t';
-  });
+  return looks_like_text(there) && !kind_of(there);
 }
 
 bool is_zeros(std::string_view head) { return head.find_first_not_of('\0') == std::string_view::npos; }
@@ -275,6 +273,12 @@ void refuse_itself(const KeySource& source, const std::string& file) {
   throw Failure(file + ": is the filter itself, not a list of keys. Name another file with --from.");
 }
 
+void refuse_own_output(const KeySource& source) {
+  if (source.is_standard_output())
+    throw Failure(source.name() +
+                  ": is also the standard output, so the output would be read as keys. Write to another file.");
+}
+
 bfstore::Filter filter_of_keys(bfstore::Result<bfstore::Filter> opened, const std::string& file) {
   const bool of_a_set = !opened.ok() && !opened.error().message.starts_with(file + ": ");  // a part of it is gone
   if (!opened.ok() && opened.error().code == bfstore::Code::kNotFound && !of_a_set) {
@@ -298,6 +302,7 @@ std::string doubt_words(bfstore::Code code, const std::string& file) {
   if (lost_its_bits(code))
     return words + ". Another program wrote to the file, or the disk failed. Build it again from all keys (" +
            tools::build_again(file) + "), " + tools::kByThreeSteps;
+  if (code == bfstore::Code::kNoMemory) return words + ". " + tools::memory_words();
   if (code == bfstore::Code::kSuperseded) return "another file replaced this one, or is replacing it. Run bf again.";
   return words;
 }
@@ -334,15 +339,34 @@ void swap_if_big_endian(std::span<std::uint64_t> digests) noexcept {
 
 namespace {
 
-// Digests are random bytes, so the first 8 are not those of a filter, and 64 are not all text.
-void refuse_other_bytes(const KeySource& source, std::span<const std::byte> first) {
+// Half of the bytes of Latin text in UTF-16 are zeros. A digest has four of them once in sixty million.
+bool has_many_zeros(std::string_view bytes) {
+  const auto zeros = static_cast<std::size_t>(std::count(bytes.begin(), bytes.end(), '\0'));
+  return zeros * 8 > bytes.size() * 3;
+}
+
+// Says what these bytes are instead of digests, and what helps, or nothing. Digests are random bytes, so the first 8
+// are not those of a filter, and 64 are not all text.
+std::string not_digests_words(std::string_view first, const std::string& name) {
   constexpr std::size_t kEnough = 64;
-  const std::string_view head(reinterpret_cast<const char*>(first.data()), std::min(first.size(), kEnough));
+  const std::string_view head = first.substr(0, kEnough);
   const auto is_text = [](char c) { return (c >= ' ' && c <= '~') || c == '\t' || c == '\n' || c == '\r'; };
-  const bool text = head.size() == kEnough && std::all_of(head.begin(), head.end(), is_text);
-  if (text || head.starts_with(kFilterMagic))
-    throw Failure(source.name() + ": is " + (text ? "text" : "a filter") +
-                  ", and not digests as bf digest writes them.");
+  const std::string rest = ", and not digests as bf digest writes them.";
+  if (head.starts_with(kFilterMagic)) return "is a filter" + rest;
+  if (const auto kind = sure_kind_of(first)) {
+    const std::string decompress = std::string(kind->program) + " " + std::string(kind->options);
+    return "is " + std::string(kind->words) + rest +
+           (kind->program.empty() ? "" : " If they are in it: " + decompress + " < " + name + " > DIGESTS.");
+  }
+  if (head.size() == kEnough && std::all_of(head.begin(), head.end(), is_text)) return "is text" + rest;
+  if (head.empty() || !has_many_zeros(head)) return "";
+  return (is_zeros(head) ? "begins with zeros" : "is half zeros, as text in UTF-16 is") + rest;
+}
+
+void refuse_other_bytes(const KeySource& source, std::span<const std::byte> first) {
+  const std::string_view bytes(reinterpret_cast<const char*>(first.data()), std::min(first.size(), kHeadBytes));
+  if (const std::string words = not_digests_words(bytes, source.name()); !words.empty())
+    throw Failure(source.name() + ": " + words);
 }
 
 }  // namespace

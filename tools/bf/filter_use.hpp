@@ -104,6 +104,8 @@ void refuse_set(const bfstore::Report& report);
 
 // Throws Failure if the list of keys is the file that is to be the filter.
 void refuse_itself(const KeySource& source, const std::string& file);
+// Throws Failure if the answers would be appended to the list of the keys, as cat does.
+void refuse_own_output(const KeySource& source);
 
 // Returns the filter, or throws Failure if it was not opened or takes no keys.
 bfstore::Filter filter_of_keys(bfstore::Result<bfstore::Filter> opened, const std::string& file);

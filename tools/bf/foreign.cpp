@@ -7,6 +7,7 @@
 #include "options.hpp"
 
 #include <bfstore/hashes.hpp>
+#include <bfstore/inspect.hpp>
 
 #include <algorithm>
 #include <array>
@@ -145,6 +146,12 @@ std::optional<Recognized> recognize(const std::string& file, bool any_filesystem
   return Recognized{names, "--format " +
                                (found->size() == 1 ? names + hash_option(file, found->front()) : "and the right one") +
                                (has_columns ? ", and --column" : "")};
+}
+
+void refuse_own_format(const std::string& file) {
+  const auto report = bfstore::inspect(file, false);
+  if (!report || !report->identity) return;
+  throw Failure(file + ": is a bfstore filter, and --format is for files of other programs. Leave --format out.");
 }
 
 void refuse_other_format(const bfstore::Error& error, const std::string& name) {

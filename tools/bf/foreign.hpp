@@ -51,6 +51,8 @@ struct Recognized {
 std::optional<Recognized> recognize(const std::string& file, bool any_filesystem);
 
 // Throws Failure if the error is that a file, or standard input, is not of the format that was given.
+// Throws Failure if a file of which a --format was given is bfstore's own.
+void refuse_own_format(const std::string& file);
 void refuse_other_format(const bfstore::Error& error, const std::string& name);
 
 // Throws Failure if the file, which is not a bfstore file, looks like a filter of another program. The message has the

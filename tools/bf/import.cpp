@@ -137,6 +137,9 @@ std::optional<bfstore::Filter> import_unpublished(const Arguments& arguments, bo
   const KeySource source(arguments.raw, "the bits");
   if (source.is_same_file(arguments.file))
     throw Failure(arguments.file + ": is the bit array itself. Name another file.");
+  if (const auto own = bfstore::inspect(arguments.raw, false); arguments.raw != "-" && own && own->identity)
+    throw Failure(arguments.raw + ": is a bfstore filter already. For another one of its keys: bf copy " +
+                  arguments.raw + " " + arguments.file + ".");
   bfstore::ForeignForm form = arguments.form;
   form.name = source.name();
   bfstore::Options options = arguments.options;

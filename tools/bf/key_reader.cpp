@@ -81,10 +81,7 @@ void KeyReader::check(const char* block, std::uint64_t ends, std::uint64_t there
   std::uint64_t after_cr = after_cr_ ? 1 : 0;
   looks_for_marks_ = looks_for_marks_ || has_any<kByteOrderMark[0]>(block);
   if (const std::uint64_t nuls = matches(block, '\0') & there; nuls != 0)
-    refuse(
-        scanned_ + static_cast<std::size_t>(std::countr_zero(nuls)),
-        "is a NUL, so these are not lines of text. Text in UTF-16 has such bytes (iconv -t utf-8). If keys end in NUL: "
-        "-0.");
+    refuse_nul(scanned_ + static_cast<std::size_t>(std::countr_zero(nuls)));
   const std::uint64_t crs = matches(block, '\r') & there;
   after_cr |= crs << 1U;
   after_cr_ = (crs >> (std::bit_width(there) - 1) & 1) != 0;
@@ -119,6 +116,14 @@ void KeyReader::take_rest(std::vector<std::string_view>& keys) {
   if (is_text_) check_mark(keys.back());
   begin_ = scanned_ = end_;
   source_.take_unended_key();
+}
+
+// Of a Latin letter in UTF-16 the NUL is the second byte, or the first one where the higher byte comes first. Without a
+// byte order mark iconv must be told which.
+void KeyReader::refuse_nul(std::size_t at) const {
+  const bool comes_second = place(at) % 2 == 0;
+  refuse(at, std::string("is a NUL, so these are not lines of text. Text in UTF-16 has such bytes (iconv -f UTF-16") +
+                 (comes_second ? "LE" : "BE") + " -t UTF-8). If keys end in NUL: -0.");
 }
 
 void KeyReader::refuse(std::size_t at, const std::string& what) const {

@@ -56,6 +56,7 @@ class KeyReader {
   void check_mark(std::string_view key) const;
   void take_rest(std::vector<std::string_view>& keys);
   [[nodiscard]] std::uint64_t place(std::size_t at) const noexcept { return bytes_before_ + at + 1; }
+  [[noreturn]] void refuse_nul(std::size_t at) const;
   [[noreturn]] void refuse(std::size_t at, const std::string& what) const;
   void fill();
   void make_room();

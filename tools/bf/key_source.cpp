@@ -122,6 +122,12 @@ bool KeySource::is_same_file(const std::string& path) const {
   return own.st_dev == other.st_dev && own.st_ino == other.st_ino;
 }
 
+bool KeySource::is_standard_output() const {
+  const struct stat own = stat_of(fd_);
+  const struct stat output = stat_of(STDOUT_FILENO);
+  return S_ISREG(own.st_mode) && own.st_dev == output.st_dev && own.st_ino == output.st_ino;
+}
+
 bool KeySource::is_terminal() const { return ::isatty(fd_) == 1; }
 
 std::vector<Range> KeySource::ranges() const {

@@ -46,6 +46,8 @@ class KeySource {
   // The number of bytes to read, if it is known.
   [[nodiscard]] std::optional<std::uint64_t> bytes() const;
   [[nodiscard]] bool is_same_file(const std::string& path) const;
+  // True if it is a regular file, to which the standard output goes, too.
+  [[nodiscard]] bool is_standard_output() const;
   [[nodiscard]] bool is_terminal() const;
 
   // Looks at the first bytes, once, and waits for them if necessary. Every reader calls it before it reads. Skips a

@@ -30,6 +30,12 @@ inline constexpr std::size_t kHeadBytes = tools::kTarBytes;
 // Returns nothing if it may be lines of text.
 std::optional<ListKind> kind_of(std::string_view head);
 
+// Returns the kind of bytes that should be digests and begin with a longer sign than random bytes may by chance.
+std::optional<ListKind> sure_kind_of(std::string_view head);
+
+// True if there are bytes, and none that no text has.
+bool looks_like_text(std::string_view head);
+
 // True for bytes that are as random as digests are (bf digest), and as nothing else is that a list of keys may be. A
 // few bytes tell nothing.
 bool look_like_digests(std::string_view head);

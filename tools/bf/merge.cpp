@@ -86,8 +86,20 @@ bfstore::Filter empty_one(const Arguments& arguments, const std::string& like) {
   return make_filter(arguments, options);
 }
 
+// Parts of one filter fit together in another way.
+void say_join(std::string& message, const Arguments& arguments) {
+  if (message.find(": differ in part ") == std::string::npos) return;
+  message.resize(message.find(". Make filters that are to fit"));
+  message += ". Parts of one filter are joined, and not merged: bf join " +
+             std::string(arguments.into ? "NEW" : arguments.file);
+  if (arguments.into) message += " " + arguments.file;
+  for (const std::string& part : arguments.sources) message += " " + part;
+  message += " makes one file of all of its parts.";
+}
+
 // Names the two filters that differ, and not OUT, which does not exist and would be like one of them.
 bfstore::Error explained(bfstore::Error error, const Arguments& arguments, const std::string& like) {
+  if (error.code == bfstore::Code::kMismatch) say_join(error.message, arguments);
   if (error.code != bfstore::Code::kMismatch || like.empty()) return error;
   const std::string out = " and " + arguments.file + ": ";
   if (const std::size_t at = error.message.find(out); at != std::string::npos)

@@ -302,6 +302,11 @@ int plan_size(const Arguments& arguments) {
   return 0;
 }
 
+std::string why_no_picture_replaces(std::string_view first) {
+  return tools::begins_with_element(first, "svg") ? ""
+                                                  : "is no picture (SVG), and --force replaces such pictures alone";
+}
+
 int plan(const Arguments& arguments) {
   if (arguments.options.capacity_at_most != 0) {
     print(growth_text(numbers_given(arguments.options), arguments.options.capacity_at_most));
@@ -318,7 +323,7 @@ int plan(const Arguments& arguments) {
   }
   if (!picture.empty()) {
     interrupt::defer();
-    tools::write_whole(picture, svg_text(all), arguments.options.replace, 0666);
+    tools::write_whole(picture, svg_text(all), arguments.options.replace, why_no_picture_replaces, 0666);
   }
   const std::string drawn = picture.empty() ? "" : "\n" + picture + ": has the picture of these rates\n";
   print(arguments.json ? json_text(all) : table_text(all, locale_is_utf8()) + drawn);

@@ -60,6 +60,8 @@ bfstore::PlanRequest numbers_in(const Arguments& arguments) {
     if (report.identity) return numbers_of_own(report, file);
     refuse_set(report);
     form.format = recognized_format(file);
+  } else {
+    refuse_own_format(file);
   }
   const auto told = bfstore::inspect_foreign_file(file, form, {.any_filesystem = kAnyFilesystem});
   if (!told) refuse_other_format(told.error(), file);

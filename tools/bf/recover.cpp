@@ -277,6 +277,17 @@ std::string marks_words(const bfstore::Report& before, bool has_keys) {
          ": the next bf add --mark-after continues there" + (has_keys ? ", with these keys once more" : "");
 }
 
+// Where each add counts, keys that the filter has would count once more, and a remove would then leave them.
+void refuse_to_count_again(const Arguments& arguments, const bfstore::Report& before) {
+  if (arguments.no_keys || before.filling || needs_recovery(before) || !before.identity) return;
+  const auto layout = bfstore::layout_of(static_cast<bfstore::Layout>(before.identity->layout));
+  if (!layout || !layout->can.remove) return;
+  throw Failure(
+      arguments.file +
+      ": needs no recovery, and has its keys. It counts each add, so these would count once more. Nothing was "
+      "changed. To add keys: bf add.");
+}
+
 int recover(const Arguments& arguments) {
   interrupt::defer();
   if (arguments.accept_loss) return accept_loss(arguments);
@@ -290,6 +301,7 @@ int recover(const Arguments& arguments) {
   if (source) refuse_itself(*source, arguments.file);
   if (source) check_there_are_keys(arguments, *source);
   const bfstore::Report before = report_before(arguments);
+  refuse_to_count_again(arguments, before);
   bfstore::Filter filter =
       filter_of_keys(open_to_recover(arguments, mode_of(arguments, before, owners), {.recover = true}), arguments.file);
   const bool needed = filter.health() == bfstore::Code::kRecovering;

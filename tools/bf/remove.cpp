@@ -55,17 +55,6 @@ void declare_remove(CLI::App& app, Arguments& arguments) {
       "  bf remove users.bf alice");
 }
 
-// Removing a key that was never added can make a wrong no. So a remove stops at the first sign that the list
-// is damaged.
-void refuse_doubt(const KeyReader& reader) {
-  if (reader.source().ended_without_separator()) {
-    throw Failure(
-        reader.name() +
-        ": does not end with a newline (with -0: a NUL), so its last key may be cut. That key was not removed. "
-        "If it is whole, remove it alone.");
-  }
-}
-
 // A word of a shell's command line.
 std::string shell_word(const std::string& text) {
   constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./,:+@%=-";
@@ -91,7 +80,7 @@ class Remover {
     if (reader != nullptr) {
       decompression_ = reader->source().decompression();
       is_file_ = !decompression_.empty() || reader->source().can_be_read_twice();
-      refuse_doubt(*reader);
+      refuse_unended(*reader);
     }
     refuse_state();  // before the call, which does not say whether it removed any
     const std::vector<std::uint8_t> counts = counts_of(keys);
@@ -121,6 +110,7 @@ class Remover {
     const std::string some = doubtful_ == 0 ? "" : ", and perhaps some of the next " + grouped(doubtful_);
     std::string words = "The first " + grouped(asked_) + " of the list are done" + some +
                         ": never remove them again. No other was removed. ";
+    if (unended_) return words.substr(0, words.size() - 1);
     if (superseded_) return words + kInTheNewFile;
     if (lost_) return words + "Leave all keys of the list out when you build it again.";
     return words + "Go on with the rest alone: " + rest_from(done + 1) + ".";
@@ -135,6 +125,21 @@ class Remover {
     return arguments_.file + ": " + key_words(removed_ - stay) + " removed" + stay_words + ", " +
            grouped(asked_ - removed_) + " certainly absent; " +
            key_words(std::min(keys_left(stats) + stay, stats.keys_added)) + " left";
+  }
+
+  // A program that fails in a pipe gives an empty list.
+  void refuse_no_keys() const {
+    if (asked_ != 0 || interrupt::pending()) return;
+    throw Failure((arguments_.from == "-" ? "standard input" : arguments_.from) +
+                  ": holds no keys, so none were removed from " + arguments_.file + ".");
+  }
+
+  // The report says it, which -q leaves out.
+  void warn_of_absent() const {
+    const std::uint64_t absent = asked_ - removed_;
+    if (!arguments_.quiet || arguments_.skip_absent || absent == 0) return;
+    warn(arguments_.file + ": " + key_words(absent) + (absent == 1 ? " was" : " were") +
+         " certainly absent, and not removed.");
   }
 
   // More removes than adds: then some key was removed that was not there, and the filter cannot tell which.
@@ -152,6 +157,18 @@ class Remover {
     superseded_ = code == bfstore::Code::kSuperseded;
     lost_ = lost_its_bits(code);
     return superseded_ ? "another file replaced this one, or is replacing it" : doubt_words(code, arguments_.file);
+  }
+
+  // Removing a key that was never added can make a wrong no. So a remove stops at the first sign that the list is
+  // damaged.
+  void refuse_unended(const KeyReader& reader) {
+    unended_ = reader.source().ended_without_separator();
+    if (!unended_) return;
+    throw Failure(
+        reader.name() +
+        ": does not end with a newline (with -0: a NUL), so its last key may be cut. That key was not removed. "
+        "If it is whole, remove it alone: " +
+        rest_from(asked_ + 1) + ".");
   }
 
   void refuse_state() {
@@ -192,10 +209,14 @@ class Remover {
     if (arguments_.from == "-" || !is_file_)
       return "give bf remove " + std::string(has_nuls ? "the keys" : "the lines") + " of " +
              (arguments_.from == "-" ? "its standard input" : arguments_.from) + " from number " +
-             std::to_string(first) + " on";
+             std::to_string(first) + " on" +
+             (!unended_  ? ""
+              : has_nuls ? ", with a NUL at the end"
+                         : ", with a newline at the end");
     const std::string tail = std::string(has_nuls ? "tail -z -n +" : "tail -n +") + std::to_string(first);
     const std::string list = shell_word(arguments_.from);
-    return (decompression_.empty() ? tail + " " + list : decompression_ + " < " + list + " | " + tail) +
+    const std::string rest = decompression_.empty() ? tail + " " + list : decompression_ + " < " + list + " | " + tail;
+    return (unended_ ? "{ " + rest + "; " + (has_nuls ? "printf '\\0'" : "echo") + "; }" : rest) +
            " > REST, and then --from REST";
   }
 
@@ -203,6 +224,7 @@ class Remover {
   const Arguments& arguments_;
   std::string decompression_;
   bool is_file_ = false;  // the list is one
+  bool unended_ = false;  // its last key may be cut
   bool superseded_ = false;
   bool lost_ = false;
   std::uint64_t asked_ = 0;
@@ -231,8 +253,10 @@ std::string remove_all(bfstore::Filter& filter, Remover& remover, const Argument
   } catch (const std::bad_alloc&) {
     throw remover.stopped("out of memory. " + tools::memory_words());
   }
+  remover.refuse_no_keys();
   std::string words = remover.words();
   remover.warn_of_excess();
+  remover.warn_of_absent();
   try {
     refuse_moved(filter, arguments.file, "It was done in the file that was moved.");
     check(filter.close(), arguments.file);

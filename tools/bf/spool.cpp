@@ -85,8 +85,10 @@ void Spool::read(std::span<std::byte> into, std::uint64_t offset) const {
 }
 
 void Spool::fail() const {
-  throw Failure(directory_ + ": cannot keep what was read there: " + std::strerror(errno) +
-                ". Set TMPDIR to a directory with more room (TMPDIR=DIR bf ...), or " + instead_ + ".");
+  const std::string way_out = errno == EFBIG ? "Raise the limit of file sizes (ulimit -f)"
+                                             : "Set TMPDIR to a directory with more room (TMPDIR=DIR bf ...)";
+  throw Failure(directory_ + ": cannot keep what was read there: " + std::strerror(errno) + ". " + way_out + ", or " +
+                instead_ + ".");
 }
 
 }  // namespace bf

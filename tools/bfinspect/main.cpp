@@ -161,14 +161,15 @@ std::string wrong_form(const bfstore::ForeignForm& form) {
 }
 
 // Makes the file complete, or not at all. A signal that comes meanwhile waits until the temporary file is gone.
-int write_file(const std::string& path, bool replace, const std::string& text, Verdict verdict) {
+int write_file(const std::string& path, bool replace, tools::WhyKept why_kept, const std::string& text,
+               Verdict verdict) {
   sigset_t waiting;
   sigemptyset(&waiting);
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&waiting, number);
   sigprocmask(SIG_BLOCK, &waiting, nullptr);
   int code = static_cast<int>(verdict);
   try {
-    tools::write_whole(path, text, replace, 0666);
+    tools::write_whole(path, text, replace, why_kept, 0666);
   } catch (const tools::Failure& failure) {
     code = complain(failure.what());
   }
@@ -176,12 +177,21 @@ int write_file(const std::string& path, bool replace, const std::string& text, V
   return code;
 }
 
+std::string why_no_page_replaces(std::string_view first) {
+  return tools::begins_with_element(first, "html") ? "" : "is no page of HTML, and --force replaces such pages alone";
+}
+
+// The metrics of the last time.
+std::string why_no_metrics_replace(std::string_view first) {
+  return may_be_metrics(first) ? "" : "has no metrics of bfstore, and --output replaces these alone";
+}
+
 // `before`: what separates it from the file before it.
 int show(const Arguments& arguments, const Facts& facts, const std::string& before) {
   if (!arguments.html.empty()) {
     const std::string text = html_of(facts);
     if (arguments.html == "-") return finish(text, facts.verdict);
-    const int code = write_file(arguments.html, arguments.force, text, facts.verdict);
+    const int code = write_file(arguments.html, arguments.force, why_no_page_replaces, text, facts.verdict);
     if (code != static_cast<int>(Verdict::kFailed))
       say(arguments.html + ": written. " + facts.report.path + ": " + headline(facts));
     return code;
@@ -228,12 +238,8 @@ int print_metrics(const Arguments& arguments) {
     worst = std::max(worst, report ? files.back().facts->verdict : Verdict::kFailed);
   }
   if (arguments.output.empty()) return finish(metrics_of(files), worst);
-  if (!may_be_metrics(arguments.output))
-    return complain(arguments.output +
-                    ": has no metrics of bfstore, and --output replaces these alone. Choose another "
-                    "name, or move it away first (mv).");
-  constexpr bool kReplace = true;  // the metrics of the last time
-  return write_file(arguments.output, kReplace, metrics_of(files), worst);
+  constexpr bool kReplace = true;
+  return write_file(arguments.output, kReplace, why_no_metrics_replace, metrics_of(files), worst);
 }
 
 // Returns what is wrong with the arguments together, or nothing.

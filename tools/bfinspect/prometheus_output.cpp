@@ -1,13 +1,11 @@
 // See prometheus_output.hpp. A metric is a row of kMetrics.
 #include "prometheus_output.hpp"
 
-#include <sys/stat.h>
 #include <bfstore/bfstore.hpp>
 
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <string_view>
 
 #include "text.hpp"
@@ -222,14 +220,9 @@ std::string metrics_of(const std::vector<InspectedFile>& files) {
   return text;
 }
 
-bool may_be_metrics(const std::string& path) {
+bool may_be_metrics(std::string_view first) {
   constexpr std::string_view kBegin = "# HELP bfstore_";
-  struct stat facts {};
-  if (::lstat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) return true;  // write_whole() says what it is
-  std::array<char, kBegin.size()> first{};
-  std::ifstream file(path, std::ios::binary);
-  file.read(first.data(), first.size());
-  return kBegin.starts_with(std::string_view(first.data(), static_cast<std::size_t>(file.gcount())));
+  return kBegin.starts_with(first.substr(0, kBegin.size()));
 }
 
 }  // namespace bfinspect

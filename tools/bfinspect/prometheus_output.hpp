@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "facts.hpp"
@@ -20,7 +21,7 @@ struct InspectedFile {
 // All samples of a metric follow its HELP and TYPE, as the format wants it. A metric without samples is left out.
 std::string metrics_of(const std::vector<InspectedFile>& files);
 
-// False for a regular file that begins with anything else: its name is rather a mistyped one.
-bool may_be_metrics(const std::string& path);
+// False for a file that begins with anything else: its name is rather a mistyped one.
+bool may_be_metrics(std::string_view first);
 
 }  // namespace bfinspect

@@ -9,10 +9,13 @@
 #include <unistd.h>
 #include <bfstore/inspect.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <tuple>
 
 namespace tools {
@@ -41,6 +44,28 @@ void refuse_other_kinds(const std::string& path, mode_t mode) {
   if (S_ISLNK(mode)) throw Failure(refused_link(path));
   if (S_ISDIR(mode)) throw Failure(path + ": a directory. Give a file name in it.");
   if (!S_ISREG(mode)) throw Failure(path + ": not a regular file. Choose another name.");
+}
+
+// Some characters of `text`, without white space, from its beginning on.
+std::string_view without_space(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  return begin == std::string_view::npos ? std::string_view() : text.substr(begin);
+}
+
+bool begins_in_any_case(std::string_view text, std::string_view with) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return text.size() >= with.size() &&
+         std::equal(with.begin(), with.end(), text.begin(), [&](char a, char b) { return lower(a) == lower(b); });
+}
+
+void refuse_other_content(const std::string& path, WhyKept why_kept) {
+  std::array<char, kFirstBytes> first{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(first.data(), first.size());
+  const std::string_view head(first.data(), static_cast<std::size_t>(file.gcount()));
+  if (head.empty()) return;
+  if (const std::string why = why_kept(head); !why.empty())
+    throw Failure(path + ": " + why + ". Choose another name, or move it away first (mv).");
 }
 
 // The temporary file, which the destructor removes.
@@ -97,13 +122,28 @@ class Temporary {
 
 }  // namespace
 
-void write_whole(const std::string& path, std::string_view bytes, bool replace, std::uint32_t usual,
+bool begins_with_element(std::string_view first, std::string_view element) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  if (first.starts_with(kMark)) first.remove_prefix(kMark.size());
+  first = without_space(first);
+  while (first.starts_with("<?") || first.starts_with("<!")) {
+    const std::string_view end = first.starts_with("<!--") ? "-->" : ">";
+    const std::size_t at = first.find(end);
+    if (begins_in_any_case(first, "<!DOCTYPE " + std::string(element))) return true;
+    if (at == std::string_view::npos) return false;
+    first = without_space(first.substr(at + end.size()));
+  }
+  return begins_in_any_case(first, "<" + std::string(element));
+}
+
+void write_whole(const std::string& path, std::string_view bytes, bool replace, WhyKept why_kept, std::uint32_t usual,
                  std::optional<std::uint32_t> mode) {
   struct stat before {};
   const bool is_there = ::lstat(path.c_str(), &before) == 0;
   if (is_there) refuse_other_kinds(path, before.st_mode);
   if (is_there) refuse_a_filter(path);
   const bool replaces = replace && is_there;
+  if (replaces) refuse_other_content(path, why_kept);
   const Temporary file(path);
   file.write(bytes);
   if (replaces && !mode) {

@@ -97,9 +97,11 @@ Error write_foreign(const store::Ask& ask, std::span<std::byte> bytes, const int
 }
 
 Result<interop::Outline> outline_for(const store::Ask& ask, const ForeignForm& form) {
+  const std::string name = ask.home->name("the filter");
+  if (Error error = interop::check_written(form, name); !error.ok()) return error;
   const auto row = interop::row_of(form);
   if (!row) return row.error();
-  return interop::outline_of(**row, saying_of(ask), form, ask.home->name("the filter"));
+  return interop::outline_of(**row, saying_of(ask), form, name);
 }
 
 // True if a key has the same bits in both. Does not compare secrets, because create() did.
