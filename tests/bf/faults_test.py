@@ -79,7 +79,7 @@ class Faults(BfCase):
         os.truncate(self.path("g"), LIVE_WORD_AT + 4096)
         stdout, stderr = removing.communicate(b"two\n", timeout=PATIENCE)
         self.assertEqual((removing.returncode, stdout), (2, b""))
-        self.assert_complaint(stderr, says=["g: removing stopped after 1 key: ", "Build it again from all keys (bf build --force)",
+        self.assert_complaint(stderr, says=["g: removing stopped after 1 key: ", "Build it again from all keys (bf build --force --layout counting)",
                                             "The first 1 of the list are done", "Leave all keys of the list out when you build it again."])
 
     def asked_one_key(self, *flags):

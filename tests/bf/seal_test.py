@@ -126,7 +126,7 @@ class Seal(BfCase):
             return
         self.refused("copy", "--filling", "--force", "COPY", "s", says="COPY: no keys are added to a filter of the layout static, so its copy has none to wait for. "
                                                                       "Leave --filling out: bf copy COPY s --force.")
-        self.refused("copy", "COPY", "s", "--force", says="Build it again (bf build --force). If COPY was copied from this file after its last key came")
+        self.refused("copy", "COPY", "s", "--force", says="Build it again (bf build --force --layout static). If COPY was copied from this file after its last key came")
         self.good("seal", "COPY", "s", "--force", "--accept-loss", "-q")
 
     def test_a_damaged_one_is_not_replaced_by_another_file_and_that_says_that_it_is_damaged(self):

@@ -151,7 +151,7 @@ void Replaced::refuse_damaged(const std::string& name) const {
     way_out = "Give an undamaged copy of this same sealed file (bf seal COPY " + path_ +
               " --force), or build it again (" + tools::build_again(path_) + "). " + has_them;
   } else if (source.ok() && source->identity && source->identity->seal) {  // nothing is added to it
-    way_out = "Build it again (" + tools::build_again(path_) + "). " + has_them;
+    way_out = "Build it again (bf build --force" + tools::layout_to_keep(*source) + "). " + has_them;
   }
   throw Failure(path_ + ": " + what + ", so bf cannot tell whether keys would be lost that " + name +
                 " lacks. They would be called absent. " + way_out);
