@@ -71,6 +71,12 @@ class Seal(BfCase):
         self.good(*command.split()[1:])
         self.good("verify", "s")
 
+    def test_a_directory_as_the_name_of_a_sealed_file_is_named(self):
+        # "exists already. Replace it (--force ..."
+        self.make()
+        for force in ([], ["--force"]):
+            self.refused("seal", "s", ".", *force, says=".: a directory. Give a file name in it.")
+
     def test_each_command_of_a_message_about_damage_works_for_every_layout(self):
         # Of a static file they led to the three steps of bf copy --help, whose first one failed: "Copy twice."
         ways = {"static": ["--layout", "static"], "blocked": [], "counting": ["--layout", "counting"], "window": ["--window", "24h"],

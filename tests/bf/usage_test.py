@@ -254,6 +254,14 @@ class Usage(BfCase):
         self.good("copy", "f", "./-", "-q")
         self.good("contains", "./-", "a")
 
+    def test_a_mark_of_one_owner_too_many_has_a_way_out(self):
+        self.good("create", "f", "-q", "-n", "1000")
+        for owner in range(64):
+            self.good("add", "f", "-q", f"key {owner}", "--mark", "1", "--owner", str(owner))
+        self.refused("add", "f", "-q", "last", "--mark", "1", "--owner", "64",
+                     says="f: all 64 lanes for owners of marks are taken. The keys are durable, but the mark was not stored. Give an owner that has a mark (--owner), or let a program ")
+        self.good("add", "f", "-q", "last", "--mark", "2", "--owner", "63")
+
     def test_a_word_without_its_option_is_followed_by_the_option(self):
         self.refused("build", "f", "keys", says="'keys' is not expected here. If it is a file with the keys, put --from before it.")
         self.refused("plan", "50M", "0.001", says="'50M' is not expected here. Put -n, -p or another option before each number.")
