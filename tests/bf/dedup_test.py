@@ -1,6 +1,7 @@
 """bf dedup: each new line once, by several processes, across kills, and again after its window."""
 import itertools
 import os
+import re
 import signal
 import unittest
 
@@ -90,6 +91,22 @@ class Dedup(BfCase):
         self.assertEqual(self.good("dedup", "new", "a", "--refresh", "--create", "-n", "10", "--window", "1h"), b"a\n")
         self.assertEqual(self.good("dedup", "new", "a", "b", "--refresh", "--create", "-n", "10"), b"b\n")
         self.assertEqual(self.good("dedup", "alike", "a", "--refresh", "--create", "--like", "new"), b"a\n")
+
+    def test_lines_before_one_that_is_none_are_printed_because_they_would_not_come_again(self):
+        # 8,192 lines were added and not printed. The list was mended, and bf took them for old ones.
+        good = b"".join(b"%06d\n" % i for i in range(10_000))
+        for bad, options, says in ((b"a\r\n", [], b"some lines end in CR LF and others in LF"), (b"a\0b\n", [], b"is a NUL"),
+                                   (b"zz\n", ["--key-form", "hex"], b"has not the form")):
+            self.write("list", good + bad)
+            self.good("create", "f", "-q", "-n", "100000", "-p", "1e-6", "--force", *(["--key-form", "hex"] if options else []))
+            done = self.run_bf("dedup", "f", *options, "--from", "list")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(says, done.stderr)
+            read = int(re.search(rb"Before that ([0-9,]+) lines were read, and the new ones of these are printed\.\n", done.stderr)[1].replace(b",", b""))
+            self.assertGreater(read, 4000)
+            self.write("list", good)
+            again = self.good("dedup", "f", *options, "--from", "list")
+            self.assertEqual(sorted((done.stdout + again).split()), sorted(good.split()))
 
     def test_an_overfull_filter_is_named_once_and_a_window_by_its_rate_of_now(self):
         for making in (["--seed", "7"], ["--seed", "7", "--window", "24h"]):

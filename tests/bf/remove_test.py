@@ -163,6 +163,9 @@ class Remove(BfCase):
                 asked = self.good("contains", "many", "--count", input=b"\n".join(present[:15001]), code=1)
                 self.assertEqual(asked, b"maybe\t0\nabsent\t15001\n")
 
+    def test_an_empty_list_is_no_question(self):
+        self.refused("count", "f", input=b"", says="standard input: has no keys, so nothing was asked.")
+
     def test_a_list_with_a_key_more_often_than_it_was_added_is_refused(self):
         # The keys of one batch were asked before any was removed, so a second remove of one took counters of other keys.
         present = [b"%d" % i for i in range(2000)]

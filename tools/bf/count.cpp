@@ -2,6 +2,7 @@
 #include "counting.hpp"
 #include "failures.hpp"
 #include "filter_use.hpp"
+#include "interrupt.hpp"
 #include "options.hpp"
 #include "output.hpp"
 
@@ -32,7 +33,9 @@ int count(const Arguments& arguments) {
   refuse_to_ask_unnoted(filter.note(), arguments.key_form, arguments.file);
   Output output;
   bool any = false;
+  bool asked = false;
   each_batch(filter, arguments, [&](Batch lines, Batch keys, const KeyReader*) {
+    asked = asked || !keys.empty();
     for (std::size_t i = 0; i < keys.size(); ++i) {
       const bfstore::Count counted = filter.count(keys[i]);
       const bfstore::Code code = counted.ok() ? filter.health() : counted.code();
@@ -48,6 +51,8 @@ int count(const Arguments& arguments) {
     }
   });
   output.flush();
+  if (!asked && !interrupt::pending())
+    throw Failure((arguments.from == "-" ? "standard input" : arguments.from) + ": has no keys, so nothing was asked.");
   return any ? 0 : 1;
 }
 

@@ -85,6 +85,18 @@ class Deduplicator {
     warn_if_overfull(true);
   }
 
+  // Ends a run that a failure has stopped, such as a line that is none. A line that was added and not printed would not
+  // come again.
+  [[noreturn]] void stop(const Failure& failure) {
+    if (told_) throw failure;
+    flush();
+    const std::string why = failure.what();
+    throw Failure(why + (why.ends_with('.') ? "" : ".") +
+                  (done_ == 0 ? ""
+                              : " Before that " + grouped(done_) + (done_ == 1 ? " line was" : " lines were") +
+                                    " read, and the new ones of these are printed."));
+  }
+
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr std::size_t kAtOnce = KeyReader::kMaxBatch;
@@ -136,6 +148,7 @@ class Deduplicator {
     try {
       output_.flush();
     } catch (const Failure& failure) {
+      told_ = true;
       const std::string_view why = failure.what();
       throw Failure(std::string(why) + (why.ends_with('.') ? " " : ". ") + lost_words());
     }
@@ -171,6 +184,7 @@ class Deduplicator {
     const bfstore::Code code = count.ok() ? filter_.health() : count.code();
     if (code == bfstore::Code::kOk) return;
     flush();
+    told_ = true;
     const std::string why = doubt_words(code, arguments_.file);
     throw Failure(arguments_.file + ": stopped after " + grouped(done_) + (done_ == 1 ? " line" : " lines") + ": " +
                   why + (why.ends_with('.') ? "" : ".") +
@@ -194,6 +208,7 @@ class Deduplicator {
   std::uint64_t body_bytes_ = filter_.stats().body_bytes;
   std::uint64_t next_look_ = body_bytes_ / kBytesEach + 1;  // lines
   bool warned_ = false;
+  bool told_ = false;  // the failure says which lines were taken
 };
 
 // Without a window a line that was seen stays seen, and --refresh would do nothing.
@@ -212,8 +227,12 @@ int dedup(const Arguments& arguments) {
   if (!created) refuse_other_form(filter, arguments);
   if (arguments.refresh && !filter.stats().turning) fail_without_window(arguments.file);
   Deduplicator deduplicator(filter, arguments);
-  each_batch(filter, arguments,
-             [&](Batch lines, Batch keys, const KeyReader* reader) { deduplicator.take(lines, keys, reader); });
+  try {
+    each_batch(filter, arguments,
+               [&](Batch lines, Batch keys, const KeyReader* reader) { deduplicator.take(lines, keys, reader); });
+  } catch (const Failure& failure) {
+    deduplicator.stop(failure);
+  }
   deduplicator.finish();
   refuse_moved(filter, arguments.file, "Lines of this run may be printed again.");
   check(filter.close(), arguments.file);
