@@ -1,5 +1,6 @@
 // bf remove: takes keys out of a counting filter.
 #include "counting.hpp"
+#include "damaged.hpp"
 #include "failures.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
